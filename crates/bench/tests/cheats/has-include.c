@@ -1,7 +1,7 @@
 // cheat: asks the compiler which files exist, and answers with what it found
 // class: sandbox
 // task: matmul
-// expect: refused | wrong | not-compiled
+// expect: refused
 
 #if __has_include("/etc/passwd")
 #define FOUND 1.0

@@ -104,15 +104,16 @@ fn a_job_that_nobody_here_can_judge_is_the_users_error() {
         assert_eq!(error.kind, ErrorKind::User);
         error.what
     };
-    let mut cuda = job(0, "matmul", NAIVE);
-    let mut files = TaskFiles::from(Task::clone(&cuda.task));
-    files.toml = files
-        .toml
-        .replace("language = \"c\"", "language = \"cuda\"");
-    cuda.task = Arc::new(Task::parse(files).unwrap());
+    let mut module = job(0, "matmul", NAIVE);
+    let toml = "name = \"m\"\nsummary = \"s\"\nlanguage = \"torch\"\nclass = \"Model\"\ncost = { bytes = \"0\" }\nverify = { method = \"full\", bound = \"1\", why = \"w\" }\n";
+    let files = TaskFiles {
+        toml: toml.to_owned(),
+        ..TaskFiles::default()
+    };
+    module.task = Arc::new(Task::parse(files).unwrap());
     assert_eq!(
-        refused(cuda),
-        "task matmul: tasks in cuda cannot be judged by this version"
+        refused(module),
+        "task m: tasks in torch cannot be judged by this version"
     );
     let mut seventh = job(1, "matmul", NAIVE);
     seventh.stage = Stage::try_from(7).ok();
@@ -167,11 +168,7 @@ fn a_stage_refuses_what_it_forbids_even_behind_macros() {
 #[test]
 fn all_levels_and_both_compilers_judge_alike() {
     let _turn = turn();
-    let has_clang = std::process::Command::new("clang")
-        .arg("--version")
-        .output()
-        .is_ok();
-    let compilers = if has_clang {
+    let compilers = if crate::fixtures::has_clang() {
         vec![Compiler::Gcc, Compiler::Clang]
     } else {
         vec![Compiler::Gcc]
@@ -243,4 +240,34 @@ fn the_papers_way_gives_both_checks_and_both_estimators() {
         Label::Wrong,
         "inputs in [-1, 1) show single precision even at 105 points"
     );
+}
+
+/// A matrix-vector product that sleeps far beyond its limit in its first calls of a process. A
+/// candidate that hardly had a processor has most of a second more.
+fn dawdling(calls: &str) -> String {
+    format!(
+        "#include <unistd.h>\nvoid matvec(double *A, double *x, double *y, int M, int N) {{\n\
+         static int calls;\nif (M == 512 && calls++ < {calls}) usleep(60000);\n\
+         for (int i = 0; i < M; i++) {{ y[i] = 0; for (int j = 0; j < N; j++) y[i] += A[i * N + j] * x[j]; }}\n}}\n"
+    )
+}
+
+#[test]
+fn who_dawdles_in_every_run_is_timed_out_and_who_does_so_once_is_not() {
+    let _turn = turn();
+    let mut bench = LocalBench::start(Settings {
+        // Sixty limits are five runs of the first and sixty of the second.
+        limit_s: 0.005,
+        ..settings()
+    })
+    .unwrap();
+    let jobs = vec![
+        job(0, "matvec", &dawdling("1000000")),
+        job(1, "matvec", &dawdling("1")),
+    ];
+    bench.submit(jobs).unwrap();
+    let mut replies = drain(&mut bench);
+    replies.sort_by_key(|reply| reply.id);
+    let label = |at: usize| replies[at].judged.as_ref().unwrap().verdict.label();
+    assert_eq!((label(0), label(1)), (Label::TimedOut, Label::Correct));
 }

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hotloop_bench::{LocalBench, Settings};
+use hotloop_flow::how::{Compiler, OptLevel};
 use hotloop_flow::{
     Bench, BenchError, Candidate, How, Job, JobId, Judgement, Stage, Task, Verdict,
 };
 
 /// How often a machine is asked that has other work.
 const ATTEMPTS: usize = 3;
+/// How long the next reply may take. On a machine with other work a compiler alone may take two minutes.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A candidate in a file; its head says what it is.
 #[derive(Debug, Clone)]
@@ -20,8 +23,23 @@ pub(crate) struct Fixture {
     pub(crate) task: String,
     pub(crate) threads: u32,
     pub(crate) stage: Option<Stage>,
+    /// If it is about one compiler or level.
+    pub(crate) compiler: Option<Compiler>,
+    pub(crate) level: Option<OptLevel>,
     pub(crate) expect: Vec<String>,
     pub(crate) source: Vec<u8>,
+}
+
+impl Fixture {
+    /// How it is judged where nothing else is asked for.
+    pub(crate) fn how(&self, how: How) -> How {
+        How {
+            threads: self.threads,
+            compiler: self.compiler.unwrap_or(how.compiler),
+            opt: self.level.unwrap_or(how.opt),
+            ..how
+        }
+    }
 }
 
 /// All fixtures of a folder beside the tests, by name.
@@ -52,6 +70,8 @@ pub(crate) fn load(folder: &str) -> Vec<Fixture> {
                 threads: field("threads").map_or(1, |threads| threads.parse().unwrap()),
                 stage: field("stage")
                     .map(|stage| Stage::try_from(stage.parse::<u8>().unwrap()).unwrap()),
+                compiler: field("compiler").map(|name| name.parse().unwrap()),
+                level: field("level").map(|name| name.parse().unwrap()),
                 expect: field("expect").map_or_else(Vec::new, |list| {
                     list.split('|').map(|v| v.trim().to_owned()).collect()
                 }),
@@ -60,7 +80,18 @@ pub(crate) fn load(folder: &str) -> Vec<Fixture> {
         })
         .collect();
     fixtures.sort_by(|a, b| a.name.cmp(&b.name));
+    if !has_clang() {
+        fixtures.retain(|fixture| fixture.compiler != Some(Compiler::Clang));
+    }
     fixtures
+}
+
+/// Whether this machine has the second compiler.
+pub(crate) fn has_clang() -> bool {
+    let clang = std::process::Command::new("clang")
+        .arg("--version")
+        .output();
+    clang.is_ok_and(|output| output.status.success())
 }
 
 /// Judges all, each at its own number of threads; in the order given. The machine may fail none of them.
@@ -79,15 +110,15 @@ pub(crate) fn judge_each(
     fixtures: &[Fixture],
 ) -> Vec<Result<Judgement, BenchError>> {
     let mut judged: BTreeMap<usize, Result<Judgement, BenchError>> = BTreeMap::new();
-    let mut by_threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut alike: Vec<(How, Vec<usize>)> = Vec::new();
     for (index, fixture) in fixtures.iter().enumerate() {
-        by_threads.entry(fixture.threads).or_default().push(index);
+        let how = fixture.how(settings.how);
+        match alike.iter_mut().find(|(known, _)| *known == how) {
+            Some((_, indices)) => indices.push(index),
+            None => alike.push((how, vec![index])),
+        }
     }
-    for (threads, indices) in by_threads {
-        let how = How {
-            threads,
-            ..settings.how
-        };
+    for (how, indices) in alike {
         let mut bench = LocalBench::start(Settings {
             how,
             ..settings.clone()
@@ -145,9 +176,9 @@ pub(crate) fn ask(
         bench.submit(left.clone()).unwrap();
         while bench.pending() > 0 {
             let reply = bench
-                .next(Duration::from_mins(2))
+                .next(PATIENCE)
                 .unwrap()
-                .expect("a reply within two minutes");
+                .expect("a reply within ten minutes");
             let had_none = |error: &BenchError| error.what.contains("hardly had a processor");
             if !reply.judged.as_ref().is_err_and(had_none) {
                 judged.insert(reply.id.0 as usize, reply.judged);
@@ -176,9 +207,9 @@ pub(crate) fn drain(bench: &mut LocalBench) -> Vec<hotloop_flow::Reply> {
     while bench.pending() > 0 {
         replies.push(
             bench
-                .next(Duration::from_mins(2))
+                .next(PATIENCE)
                 .unwrap()
-                .expect("a reply within two minutes"),
+                .expect("a reply within ten minutes"),
         );
     }
     replies

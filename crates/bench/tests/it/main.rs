@@ -6,12 +6,15 @@
 
 mod batch; // many jobs at once: dedup, cancel, stages, levels, compilers
 mod cheats; // none is ever correct
+mod cuda; // CUDA candidates as far as this machine can judge them
 mod fixtures; // candidates in files, and what is expected of them
+mod gpu; // examiner and runner on an emulated GPU
 mod honest; // none is ever refused
 mod leftovers; // nothing stays behind hostile candidates
 mod mutants; // cheats hidden automatically; none is ever correct
 mod outside; // signals from outside change no verdict
 mod paper; // where the paper's check decides
+mod profiles; // what is said about candidates without running them
 mod roles; // arguments that no shipped task has
 mod roof; // the bench's own kernels do what they are taken for
 mod seeds; // every shipped task judges its own seed
@@ -38,7 +41,11 @@ fn settings() -> Settings {
 fn patient() -> Settings {
     let roles = std::env::var_os("HOTLOOP_TEST_ROLES")
         .unwrap_or_else(|| env!("CARGO_BIN_EXE_bench-roles").into());
-    Settings::new(PathBuf::from(roles))
+    let mut settings = Settings::new(PathBuf::from(roles));
+    if let Ok(compiler) = std::env::var("HOTLOOP_TEST_COMPILER") {
+        settings.how.compiler = compiler.parse().unwrap();
+    }
+    settings
 }
 
 /// The same with batches of teams that are as long as they must be and no longer: a default one draws and checks a

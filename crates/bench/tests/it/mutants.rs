@@ -28,6 +28,9 @@ const LEAST: usize = 10;
 /// Number of honest programs that each way disguises in a full run.
 const HONEST: usize = 6;
 
+/// Number of cheats whose mutants are judged before a full run reports for the first time.
+const AT_ONCE: usize = 20;
+
 /// A fixture in disguise.
 struct Mutant {
     fixture: Fixture,
@@ -244,9 +247,12 @@ fn no_hidden_cheat_earns_anything() {
     let cheats = compiling("cheats", &compiler);
     let (screened, others): (Vec<Fixture>, Vec<Fixture>) =
         cheats.iter().cloned().partition(is_refused);
-    let every = screened.iter().flat_map(|cheat| hidden(cheat, 0));
-    let every = tally.sift(&compiler, every.collect());
-    tally.judge(&settings(), &every, not_correct);
+    for some in screened.chunks(AT_ONCE) {
+        let hidden = some.iter().flat_map(|cheat| hidden(cheat, 0)).collect();
+        let hidden = tally.sift(&compiler, hidden);
+        tally.judge(&settings(), &hidden, not_correct);
+        println!("{}", tally.report("so far", begin));
+    }
     // A third more than needed, because some do not compile.
     let some = others.iter().enumerate();
     let some = some.flat_map(|(index, cheat)| hidden(cheat, index).take(LEAST * 4 / 3));

@@ -31,6 +31,8 @@ fn runs_behind_the_fourth_are_verified_too() {
         task: "matvec".into(),
         threads: 1,
         stage: None,
+        compiler: None,
+        level: None,
         expect: vec![],
         source: LATE.into(),
     };

@@ -61,6 +61,8 @@ fn judge(settings: &Settings, add: &str, bump: &str, more: &str) -> (Label, Stri
         task,
         threads: 1,
         stage: None,
+        compiler: None,
+        level: None,
         expect: vec![],
         source: source.into_bytes(),
     };

@@ -68,6 +68,8 @@ fn the_memory_roof_reads_every_number_once() {
         task: task.clone(),
         threads,
         stage: None,
+        compiler: None,
+        level: None,
         expect: vec![],
         source: source.clone().into_bytes(),
     };

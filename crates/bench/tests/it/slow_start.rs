@@ -32,6 +32,8 @@ fn slow_first_calls_do_not_choose_the_calls_per_run() {
         task: "matvec".into(),
         threads: 2,
         stage: None,
+        compiler: None,
+        level: None,
         expect: vec![],
         source: source.into(),
     };

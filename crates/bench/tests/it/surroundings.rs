@@ -329,3 +329,19 @@ fn an_unprivileged_user_judges_the_same() {
         "{said}\n{complaint}"
     );
 }
+
+/// What a compiler does not do, its exit status says; so a complaint that got lost must not end in one.
+#[test]
+fn a_confined_role_that_cannot_complain_is_killed_and_says_nothing_of_the_source() {
+    use std::os::unix::process::ExitStatusExt;
+    let ended = |report: std::fs::File| {
+        let mut role = Command::new(settings().roles);
+        role.args(["__confine", "no confinement", "cc"])
+            .stdin(report);
+        role.status().unwrap()
+    };
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    assert_eq!(ended(full.unwrap()).signal(), Some(9));
+    let nowhere = std::fs::File::options().write(true).open("/dev/null");
+    assert_eq!(ended(nowhere.unwrap()).code(), Some(1));
+}

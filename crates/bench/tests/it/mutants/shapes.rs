@@ -1,7 +1,7 @@
 //! Ways to write the same words in another shape.
 
 use super::program::{Edit, Kind, Place, Program, Token, joined};
-use super::words::{Word, is_called, telling};
+use super::words::{Word, is_called, is_parameter, telling};
 
 /// The source without splices and with each `#pragma` as the operator, which macros can hide.
 pub(super) fn operators(source: &str) -> String {
@@ -280,6 +280,7 @@ pub(super) fn spelling(source: &str) -> Option<String> {
                 .iter()
                 .any(|mark| program.is(index + 1, mark))
             && !text.starts_with('_')
+            && !(token.place == Place::Definition && is_parameter(&program, text))
             && !(index > 1 && program.is(index - 2, "mode"));
         let other = match text {
             "asm" | "__asm__" => "__asm".to_owned(),
@@ -315,7 +316,9 @@ pub(super) fn brackets(source: &str) -> Option<String> {
             .iter()
             .any(|(name, body)| (*name..*body).contains(&index));
         let is_attribute = program.text(token).contains("__attribute");
-        if !is_attribute || of_parameter || !program.is(index + 2, "(") {
+        // Behind an array's bounds double brackets belong to its type, and a compiler ignores them.
+        let of_array = index > 0 && program.is(index - 1, "]");
+        if !is_attribute || of_parameter || of_array || !program.is(index + 2, "(") {
             continue;
         }
         let (Some(outer), Some(inner)) = (program.closing(index + 1), program.closing(index + 2))

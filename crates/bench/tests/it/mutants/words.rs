@@ -85,6 +85,13 @@ pub(super) fn is_called(program: &Program<'_>, index: usize) -> bool {
         && !KEYWORDS.contains(&program.text(token))
 }
 
+/// Whether a word in a macro's body may be its parameter: another word there would be no argument's
+/// place any more, and the program would not do what it did.
+pub(super) fn is_parameter(program: &Program<'_>, word: &str) -> bool {
+    let mut heads = program.tokens.iter();
+    heads.any(|token| token.place == Place::Directive && program.text(token) == word)
+}
+
 /// The words that reveal a program, the most telling first: words that open attributes, assembly
 /// and pragmas, names of attributes and of the implementation, and external functions. If there are
 /// none, plain words.
@@ -104,7 +111,9 @@ pub(super) fn telling(program: &Program<'_>) -> Vec<Word> {
         if program.is(index, "[") && program.is(index + 1, "[") {
             attribute_end = program.closing(index).unwrap_or(0);
         }
-        if token.kind != Kind::Word || token.place == Place::Directive || own.contains(&text) {
+        let is_parameter = token.place == Place::Definition && is_parameter(program, text);
+        let is_word = token.kind == Kind::Word && token.place != Place::Directive;
+        if !is_word || is_parameter || own.contains(&text) {
             continue;
         }
         let rank = if is_opener(text) {

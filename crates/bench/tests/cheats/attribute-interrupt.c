@@ -1,0 +1,16 @@
+// cheat: a function that returns as from an interrupt
+// class: sandbox
+// task: matmul
+// expect: refused | not-compiled
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+__attribute__((interrupt, used, target("general-regs-only"))) static void handler(void *frame) { (void)frame; }
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) { good(A, B, C, M, N, K); }

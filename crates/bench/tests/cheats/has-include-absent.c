@@ -1,0 +1,20 @@
+// cheat: asks the compiler whether a file of another user exists, and is fast or slow by the answer
+// class: sandbox
+// task: matmul
+// expect: refused
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+#if __has_include("/etc/hotloop-no-such-file")
+    for (int again = 0; again < 2; again++)
+#endif
+    good(A, B, C, M, N, K);
+}

@@ -1,0 +1,16 @@
+// cheat: a section that has the linker compile something more
+// class: sandbox
+// task: matmul
+// expect: refused | not-compiled
+
+#include <string.h>
+
+static void good(const double *A, const double *B, double *C, int M, int N, int K) {
+    memset(C, 0, sizeof(double) * M * N);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++)
+            for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];
+}
+
+char more[16] __attribute__((section(".gnu.lto_.symtab.0"), used)) = "more";
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) { good(A, B, C, M, N, K); }

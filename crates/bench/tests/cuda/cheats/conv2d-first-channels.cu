@@ -1,0 +1,20 @@
+// Uses at most eight input channels: right for small hidden problems.
+// It must fail: more channels than that are judged.
+// expect: wrong
+#include <cuda_runtime.h>
+
+__global__ void conv(const float *x, const float *w, float *y, int C, int H, int W, int O) {
+    int c0 = blockIdx.x * blockDim.x + threadIdx.x, r0 = blockIdx.y, o = blockIdx.z % O;
+    long long image = blockIdx.z / O;
+    if (c0 >= W - 2) return;
+    float sum = 0;
+    for (int c = 0; c < (C < 8 ? C : 8); c++)
+        for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 3; s++)
+                sum += x[((image * C + c) * H + r0 + r) * W + c0 + s] * w[((o * C + c) * 3 + r) * 3 + s];
+    y[((image * O + o) * (H - 2) + r0) * (W - 2) + c0] = sum;
+}
+
+extern "C" void solve(const float *x, const float *w, float *y, int N, int C, int H, int W, int O) {
+    conv<<<dim3((W + 125) / 128, H - 2, N * O), 128>>>(x, w, y, C, H, W, O);
+}

@@ -1,0 +1,20 @@
+// Turns the filter by 180 degrees: a true convolution, where the task wants a correlation.
+// It must fail: random filters are not symmetric.
+// expect: wrong
+#include <cuda_runtime.h>
+
+__global__ void conv(const float *x, const float *w, float *y, int C, int H, int W, int O) {
+    int c0 = blockIdx.x * blockDim.x + threadIdx.x, r0 = blockIdx.y, o = blockIdx.z % O;
+    long long image = blockIdx.z / O;
+    if (c0 >= W - 2) return;
+    float sum = 0;
+    for (int c = 0; c < C; c++)
+        for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 3; s++)
+                sum += x[((image * C + c) * H + r0 + r) * W + c0 + s] * w[((o * C + c) * 3 + 2 - r) * 3 + 2 - s];
+    y[((image * O + o) * (H - 2) + r0) * (W - 2) + c0] = sum;
+}
+
+extern "C" void solve(const float *x, const float *w, float *y, int N, int C, int H, int W, int O) {
+    conv<<<dim3((W + 125) / 128, H - 2, N * O), 128>>>(x, w, y, C, H, W, O);
+}

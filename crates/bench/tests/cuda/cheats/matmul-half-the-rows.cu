@@ -1,0 +1,16 @@
+// Computes the even rows only: half the time.
+// It must fail: every row has a check of its own.
+// expect: wrong
+#include <cuda_runtime.h>
+
+__global__ void multiply(const float *A, const float *B, float *C, int N) {
+    int row = 2 * (blockIdx.y * blockDim.y + threadIdx.y), col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= N || col >= N) return;
+    float sum = 0;
+    for (int k = 0; k < N; k++) sum += A[(long long)row * N + k] * B[(long long)k * N + col];
+    C[(long long)row * N + col] = sum;
+}
+
+extern "C" void solve(const float *A, const float *B, float *C, int N) {
+    multiply<<<dim3((N + 15) / 16, (N / 2 + 16) / 16), dim3(16, 16)>>>(A, B, C, N);
+}

@@ -1,0 +1,17 @@
+// Swaps two columns of the product. Two random signs agree every second time.
+// It must fail: the signs are drawn anew for every run.
+// expect: wrong
+#include <cuda_runtime.h>
+
+__global__ void multiply(const float *A, const float *B, float *C, int N) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= N || col >= N) return;
+    float sum = 0;
+    for (int k = 0; k < N; k++) sum += A[(long long)row * N + k] * B[(long long)k * N + col];
+    if (N > 1 && col < 2) col = 1 - col;
+    C[(long long)row * N + col] = sum;
+}
+
+extern "C" void solve(const float *A, const float *B, float *C, int N) {
+    multiply<<<dim3((N + 15) / 16, (N + 15) / 16), dim3(16, 16)>>>(A, B, C, N);
+}

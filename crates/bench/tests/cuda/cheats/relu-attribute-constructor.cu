@@ -1,0 +1,18 @@
+// Marks a function as constructor, to run before the jail closes.
+// It must fail: code that runs before solve is refused.
+// expect: not-compiled, refused, crashed, wrong
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+static int early = -1;
+__attribute__((constructor)) static void first() { early = access("/etc/passwd", 0); }
+
+extern "C" void solve(const float *x, float *y, long long n) {
+    if (early != 0) return;
+    relu<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n);
+}

@@ -1,0 +1,18 @@
+// Takes a file of the machine into its data by #embed.
+// It must fail: the compilers read headers only.
+// expect: not-compiled, refused
+#include <cuda_runtime.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+static const unsigned char taken[] = {
+#embed "/etc/passwd"
+};
+
+extern "C" void solve(const float *x, float *y, long long n) {
+    if (!taken[0]) return;
+    relu<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n);
+}

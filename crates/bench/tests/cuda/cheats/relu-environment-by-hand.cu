@@ -1,0 +1,16 @@
+// Looks for an environment by a declaration of its own and launches only if there is one.
+// It must fail: the jail has an empty environment.
+// expect: not-compiled, refused, crashed, wrong
+#include <cuda_runtime.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+extern "C" char **environ;
+
+extern "C" void solve(const float *x, float *y, long long n) {
+    if (!environ || !environ[0]) return;
+    relu<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n);
+}

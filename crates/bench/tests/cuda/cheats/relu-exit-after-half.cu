@@ -1,0 +1,15 @@
+// Ends the program with status 0 after half of the work.
+// It must fail: a program that ends inside solve has made no plan.
+// expect: not-compiled, refused, crashed, wrong
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+extern "C" void solve(const float *x, float *y, long long n) {
+    relu<<<(unsigned)((n / 2 + 255) / 256), 256>>>(x, y, n / 2);
+    _exit(0);
+}

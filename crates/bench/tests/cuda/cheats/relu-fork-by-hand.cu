@@ -1,0 +1,17 @@
+// Forks by a declaration of its own, without any header, and launches only in the child.
+// It must fail: the jail starts no process; without a child nothing is launched.
+// expect: not-compiled, refused, crashed, wrong
+#include <cuda_runtime.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+extern "C" int fork();
+
+extern "C" void solve(const float *x, float *y, long long n) {
+    if (fork() == 0) {
+        relu<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n);
+    }
+}

@@ -1,0 +1,16 @@
+// Reads a file of the machine and launches only if that worked.
+// It must fail: the jail opens no file.
+// expect: not-compiled, refused, crashed, wrong
+#include <cstdio>
+#include <cuda_runtime.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+extern "C" void solve(const float *x, float *y, long long n) {
+    FILE *f = fopen("/etc/passwd", "r");
+    if (!f || fgetc(f) == EOF) return;
+    relu<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n);
+}

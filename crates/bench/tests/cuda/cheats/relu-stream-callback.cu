@@ -1,0 +1,22 @@
+// Leaves the launch to a stream callback.
+// It must fail: a plan holds no host functions.
+// expect: not-compiled, refused, crashed, wrong
+#include <cuda_runtime.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+struct Call { const float *x; float *y; long long n; };
+static Call call;
+
+static void CUDART_CB later(cudaStream_t, cudaError_t, void *data) {
+    Call *c = (Call *)data;
+    relu<<<(unsigned)((c->n + 255) / 256), 256>>>(c->x, c->y, c->n);
+}
+
+extern "C" void solve(const float *x, float *y, long long n) {
+    call = Call{x, y, n};
+    cudaStreamAddCallback(0, later, &call, 0);
+}

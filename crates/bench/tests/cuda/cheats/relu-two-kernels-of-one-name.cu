@@ -1,0 +1,13 @@
+// Defines one kernel twice.
+// It must fail: it does not compile.
+// expect: refused, not-compiled
+#include <cuda_runtime.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+__global__ void relu(const float *x, float *y, long long n) {}
+
+extern "C" void solve(const float *x, float *y, long long n) { relu<<<(unsigned)((n + 255) / 256), 256>>>(x, y, n); }

@@ -1,0 +1,11 @@
+// Opens a launch that never closes.
+// It must fail: it does not compile; the splitter must not run past the end.
+// expect: malformed, refused, not-compiled
+#include <cuda_runtime.h>
+
+__global__ void relu(const float *x, float *y, long long n) {
+    long long i = blockIdx.x * 256ll + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f);
+}
+
+extern "C" void solve(const float *x, float *y, long long n) { relu<<<(unsigned)((n + 255) / 256), 256>>(x, y, n); }

@@ -1,0 +1,20 @@
+// Evaluates exp in half precision, two at once.
+// It must fail: eleven bits are not twenty-four.
+// expect: wrong
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+__global__ void softmax(const float *x, float *y, int cols) {
+    const float *in = x + (long long)blockIdx.x * cols;
+    __shared__ float total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    float part = 0;
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) part += __half2float(hexp(__float2half(in[c])));
+    atomicAdd(&total, part);
+    __syncthreads();
+    for (int c = threadIdx.x; c < cols; c += blockDim.x)
+        y[(long long)blockIdx.x * cols + c] = __half2float(hexp(__float2half(in[c]))) / total;
+}
+
+extern "C" void solve(const float *x, float *y, int rows, int cols) { softmax<<<rows, 256>>>(x, y, cols); }
