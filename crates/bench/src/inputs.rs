@@ -104,7 +104,13 @@ impl Fresh {
                     *chunk = (low as i64 + self.index((high - low) as usize) as i64).to_ne_bytes();
                 }
             }
-            Kind::F16 | Kind::Bf16 => unreachable!("a C task has no {kind}"),
+            Kind::F16 | Kind::Bf16 => {
+                for chunk in bytes.as_chunks_mut::<2>().0 {
+                    let mut drawn = [0; 8];
+                    self.doubles(&mut drawn, low, high);
+                    *chunk = half_bytes(kind, f64::from_ne_bytes(drawn));
+                }
+            }
         }
     }
 
@@ -192,7 +198,16 @@ fn write_scalar(arg: &Arg, value: f64, bytes: &mut [u8]) {
         Kind::F32 => bytes.copy_from_slice(&(value as f32).to_ne_bytes()),
         Kind::I32 => bytes.copy_from_slice(&(value as i32).to_ne_bytes()),
         Kind::I64 => bytes.copy_from_slice(&(value as i64).to_ne_bytes()),
-        kind @ (Kind::F16 | Kind::Bf16) => unreachable!("a C task has no {kind}"),
+        kind @ (Kind::F16 | Kind::Bf16) => bytes.copy_from_slice(&half_bytes(kind, value)),
+    }
+}
+
+/// A number of 16 bits, as it lies in memory.
+fn half_bytes(kind: Kind, value: f64) -> [u8; 2] {
+    if kind == Kind::Bf16 {
+        half::bf16::from_f64(value).to_ne_bytes()
+    } else {
+        half::f16::from_f64(value).to_ne_bytes()
     }
 }
 

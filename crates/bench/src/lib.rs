@@ -33,17 +33,21 @@
 //! ```
 //!
 //! Rooms: `cpu` judges C on CPUs. The others know no language: `sandbox` and `confine` keep
-//! processes in, `role` says which process is which, `sys` wraps system calls, `inputs` draws
-//! numbers, `estimate` makes one time of many samples, `tasks` and `lint` load and check tasks,
-//! `survey` describes the machine.
+//! processes in, `compiling` runs compilers on what candidates wrote, `role` says which process is
+//! which, `sys` wraps system calls, `inputs` draws numbers, `estimate` makes one time of many
+//! samples, `tasks` and `lint` load and check tasks, `survey` describes the machine.
 
 mod cache;
+mod compiling;
 mod confine;
 mod cores;
 mod cpu;
 mod estimate;
+#[doc(hidden)]
+pub mod gpu;
 mod inputs;
 mod kept;
+mod ledger;
 pub mod lint;
 mod local;
 pub mod role;

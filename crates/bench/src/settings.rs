@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use hotloop_flow::How;
 use hotloop_flow::how::{Check, Estimator};
+use hotloop_flow::{How, Language};
 
 use crate::sandbox::Layer;
 
@@ -17,9 +17,13 @@ pub(crate) const TEAM_RUN_S: f64 = 5e-3;
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub how: How,
+    /// The languages of the jobs to come. A bench prepares for them when it opens, and
+    /// [`facts`](hotloop_flow::Bench::facts) describe the machine that judges the first one. It
+    /// prepares for others when their first job comes.
+    pub languages: Vec<Language>,
     /// The compiler's command, if not found by its name.
     pub compiler_path: Option<PathBuf>,
-    /// Number of timing slots.
+    /// Number of timing slots on CPUs.
     pub slots: u32,
     /// Number of candidates compiled and verified at the same time; 0 means one per remaining core.
     pub jobs: u32,
@@ -45,6 +49,7 @@ impl Settings {
     pub fn new(roles: PathBuf) -> Self {
         Self {
             how: How::default(),
+            languages: vec![Language::C],
             compiler_path: None,
             slots: 1,
             jobs: 0,

@@ -1,10 +1,11 @@
 //! What this machine offers to a bench, for `doctor` and for measurements of the bench itself.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hotloop_flow::how::Compiler;
-use hotloop_flow::{BenchError, statistics};
+use hotloop_flow::{BenchError, Device, statistics};
 use serde::Serialize;
 
 use crate::cpu::blas;
@@ -14,6 +15,8 @@ use crate::cpu::prober::Prober;
 use crate::cpu::roof::{Bay, Roof};
 use crate::cpu::slot::Slot;
 use crate::cpu::toolchain::Toolchain;
+use crate::gpu::compile::{self, DeviceCompiler};
+use crate::gpu::site::Site;
 use crate::sandbox::Layers;
 use crate::settings::Settings;
 use crate::{cores, sys};
@@ -86,6 +89,77 @@ pub struct Noise {
     pub peak_cv: f64,
     /// Share of short probes that ran at the machine's floor.
     pub calm: f64,
+}
+
+/// What this machine offers for candidates in CUDA.
+#[derive(Debug, Clone, Serialize)]
+pub struct CudaSurvey {
+    /// Compiles device code.
+    pub compiler: Offer,
+    /// Compiles host code and records what it would do.
+    pub recorder: Offer,
+    /// Runs candidates.
+    pub gpu: Offer,
+}
+
+/// One thing that was tried.
+#[derive(Debug, Clone, Serialize)]
+pub struct Offer {
+    pub ready: bool,
+    /// What it is, or what is missing.
+    pub says: String,
+    /// How to get what is missing.
+    pub hint: Option<String>,
+}
+
+impl Offer {
+    fn of(tried: Result<String, BenchError>) -> Self {
+        match tried {
+            Ok(says) => Self {
+                ready: true,
+                says,
+                hint: None,
+            },
+            Err(error) => Self {
+                ready: false,
+                says: error.what,
+                hint: error.hint,
+            },
+        }
+    }
+}
+
+/// Tries everything that judging CUDA needs.
+pub fn cuda(roles: &Path) -> Result<CudaSurvey, BenchError> {
+    let (site, examiner) = Site::prepare(Settings::new(roles.to_owned()))?;
+    let says = |what: &str| what.to_owned();
+    let gpu = |device: &Device| match device {
+        Device::Gpu {
+            name,
+            compute_capability,
+            driver,
+            ..
+        } => format!("{name}, compute capability {compute_capability}, driver {driver}"),
+        Device::Cpu { name, .. } => name.clone(),
+    };
+    let toolkit = compile::survey();
+    let mut compiler = Offer::of(site.compiler().map(DeviceCompiler::version));
+    let found = [&toolkit.nvrtc, &toolkit.nvcc].into_iter().flatten();
+    for path in found.filter(|_| compiler.ready) {
+        let _ = write!(compiler.says, ", {}", path.display());
+    }
+    for lack in &toolkit.missing {
+        let _ = write!(compiler.says, "; {lack}");
+        compiler.hint = compiler.hint.or_else(|| toolkit.hint.map(str::to_owned));
+    }
+    Ok(CudaSurvey {
+        compiler,
+        recorder: Offer::of(
+            site.recorder()
+                .map(|_| says("host code is compiled and recorded")),
+        ),
+        gpu: Offer::of(examiner.map(|examiner| gpu(&examiner.facts().device))),
+    })
 }
 
 /// The widest vectors of this machine: `sse2`, `avx2`, `avx512`.

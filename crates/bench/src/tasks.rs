@@ -5,14 +5,16 @@ use std::path::Path;
 use hotloop_flow::task::{Task, TaskFiles};
 use hotloop_flow::{BenchError, Language};
 
+use crate::gpu;
+
 macro_rules! shipped {
-    ($($name:literal $(+ $baseline:literal)?),* $(,)?) => {
+    ($extension:literal: $($name:literal $(+ $baseline:literal)?),* $(,)?) => {
         &[$(Shipped {
             name: $name,
             toml: include_str!(concat!("../../../tasks/", $name, "/task.toml")),
-            reference: include_str!(concat!("../../../tasks/", $name, "/reference.c")),
+            reference: include_str!(concat!("../../../tasks/", $name, "/reference.", $extension)),
             prompt: include_str!(concat!("../../../tasks/", $name, "/prompt.md")),
-            seed: include_str!(concat!("../../../tasks/", $name, "/seed.c")),
+            seed: include_str!(concat!("../../../tasks/", $name, "/seed.", $extension)),
             baseline: [$(include_str!(concat!("../../../tasks/", $name, "/", $baseline)),)? ""][0],
         }),*]
     };
@@ -28,7 +30,7 @@ struct Shipped {
     baseline: &'static str,
 }
 
-const SHIPPED: &[Shipped] = shipped![
+const C: &[Shipped] = shipped!["c":
     "matmul" + "baseline.c",
     "matmul-any" + "baseline.c",
     "matvec" + "baseline.c",
@@ -39,14 +41,54 @@ const SHIPPED: &[Shipped] = shipped![
     "transpose",
 ];
 
+const CUDA: &[Shipped] = shipped!["cu":
+    "cuda/relu",
+    "cuda/saxpy",
+    "cuda/sum",
+    "cuda/scan",
+    "cuda/histogram",
+    "cuda/transpose",
+    "cuda/matmul",
+    "cuda/softmax",
+    "cuda/layernorm",
+    "cuda/conv2d",
+    "cuda/stencil2d",
+    "cuda/spmv",
+    "cuda/attention",
+];
+
+fn all() -> impl Iterator<Item = &'static Shipped> {
+    C.iter().chain(CUDA)
+}
+
 /// The names of the shipped tasks.
 pub fn shipped() -> impl Iterator<Item = &'static str> {
-    SHIPPED.iter().map(|task| task.name)
+    all().map(|task| task.name)
+}
+
+/// The names of the shipped tasks in a language.
+pub fn shipped_in(language: Language) -> impl Iterator<Item = &'static str> {
+    let tasks = match language {
+        Language::C => C,
+        Language::Cuda => CUDA,
+        Language::Torch => &[],
+    };
+    tasks.iter().map(|task| task.name)
+}
+
+/// The shipped tasks in all languages whose candidates can run on this machine.
+pub fn here() -> impl Iterator<Item = &'static str> {
+    let runs = |language: &Language| match language {
+        Language::C => true,
+        Language::Cuda => gpu::is_here(),
+        Language::Torch => false,
+    };
+    Language::ALL.into_iter().filter(runs).flat_map(shipped_in)
 }
 
 /// A task by its name, or from its folder if `name` contains a slash or is a dot.
 pub fn load(name: &str) -> Result<Task, BenchError> {
-    if let Some(task) = SHIPPED.iter().find(|task| task.name == name) {
+    if let Some(task) = all().find(|task| task.name == name) {
         let files = TaskFiles {
             toml: task.toml.into(),
             reference: task.reference.into(),
@@ -124,22 +166,19 @@ mod tests {
     #[test]
     fn a_task_in_another_language_is_refused_by_name() {
         let folder = tempfile::tempdir().unwrap();
-        let toml = SHIPPED[0]
-            .toml
-            .replace("language = \"c\"", "language = \"cuda\"");
+        let toml = "name = \"m\"\nsummary = \"s\"\nlanguage = \"torch\"\nclass = \"Model\"\ncost = { bytes = \"0\" }\nverify = { method = \"full\", bound = \"1\", why = \"w\" }\n";
         let load = || load_folder(folder.path()).unwrap_err();
         for (file, text) in [
-            ("task.toml", toml.as_str()),
+            ("task.toml", toml),
             ("prompt.md", ""),
-            ("reference.cu", ""),
+            ("reference.py", ""),
             ("seed.c", ""),
-            ("baseline.cu", ""),
         ] {
             std::fs::write(folder.path().join(file), text).unwrap();
         }
-        assert!(load().hint.unwrap().contains("seed.cu"));
-        std::fs::write(folder.path().join("seed.cu"), "").unwrap();
-        let refused = "tasks in cuda cannot be judged by this version";
+        assert!(load().hint.unwrap().contains("seed.py"));
+        std::fs::write(folder.path().join("seed.py"), "").unwrap();
+        let refused = "tasks in torch cannot be judged by this version";
         assert!(load().what.ends_with(refused));
     }
 

@@ -1,18 +1,19 @@
 //! The bench for C candidates on this machine: its jobs and replies.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::{Bench, BenchError, Job, JobId, JobKey, Judgement, MachineFacts, Remedy, Reply};
+use hotloop_flow::{Bench, BenchError, Job, JobId, MachineFacts, Remedy, Reply};
 
 use crate::cores;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::Preparations;
-use crate::cpu::queues::{Finished, Shared};
+use crate::cpu::profile;
+use crate::cpu::queues::Shared;
 use crate::cpu::workers::{run_clock, run_examiner};
+use crate::ledger::{Finished, Ledger};
 use crate::settings::Settings;
 use crate::sys;
 
@@ -20,9 +21,7 @@ use crate::sys;
 pub(crate) struct CpuBench {
     shared: Arc<Shared>,
     replies: Receiver<Finished>,
-    /// Submitted jobs by content. Identical candidates share one judgement.
-    waiting: HashMap<JobKey, Vec<(JobId, Instant)>>,
-    ready: VecDeque<Reply>,
+    ledger: Ledger,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -63,8 +62,7 @@ impl CpuBench {
         let mut bench = Self {
             shared,
             replies,
-            waiting: HashMap::new(),
-            ready: VecDeque::new(),
+            ledger: Ledger::default(),
             threads: Vec::new(),
         };
         for index in 0..examiners {
@@ -85,17 +83,7 @@ impl CpuBench {
 
     /// Jobs whose replies have not been taken yet.
     pub(crate) fn pending(&self) -> usize {
-        self.ready.len() + self.waiting.values().map(Vec::len).sum::<usize>()
-    }
-
-    fn finish(&mut self, key: &JobKey, at: Instant, judged: &Result<Judgement, BenchError>) {
-        for (id, since) in self.waiting.remove(key).unwrap_or_default() {
-            let mut judged = judged.clone();
-            if let Ok(judgement) = &mut judged {
-                judgement.seconds.total = at.saturating_duration_since(since).as_secs_f64();
-            }
-            self.ready.push_back(Reply { id, judged });
-        }
+        self.ledger.pending()
     }
 }
 
@@ -103,10 +91,7 @@ impl Bench for CpuBench {
     fn submit(&mut self, jobs: Vec<Job>) -> Result<(), BenchError> {
         let mut queues = self.shared.lock();
         for job in jobs {
-            let key = job.key();
-            let entry = self.waiting.entry(key.clone()).or_default();
-            entry.push((job.id, Instant::now()));
-            if entry.len() == 1 {
+            if let Some(key) = self.ledger.enter(&job) {
                 queues.cancelled.remove(&key);
                 queues.submitted.push_back((key, job));
             }
@@ -118,14 +103,14 @@ impl Bench for CpuBench {
     fn next(&mut self, timeout: Duration) -> Result<Option<Reply>, BenchError> {
         let deadline = Instant::now() + timeout;
         loop {
-            if let Some(reply) = self.ready.pop_front() {
+            if let Some(reply) = self.ledger.take() {
                 return Ok(Some(reply));
             }
             match self
                 .replies
                 .recv_timeout(deadline.saturating_duration_since(Instant::now()))
             {
-                Ok((key, at, judged)) => self.finish(&key, at, &judged),
+                Ok(finished) => self.ledger.finish(&finished),
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(BenchError::machine("the bench's threads have ended"));
@@ -135,15 +120,15 @@ impl Bench for CpuBench {
     }
 
     fn cancel(&mut self, ids: &[JobId]) {
-        self.ready.retain(|reply| !ids.contains(&reply.id));
-        let mut queues = self.shared.lock();
-        for (key, jobs) in &mut self.waiting {
-            jobs.retain(|(id, _)| !ids.contains(id));
-            if jobs.is_empty() {
-                queues.cancelled.insert(key.clone());
-            }
-        }
-        self.waiting.retain(|_, jobs| !jobs.is_empty());
+        let unwanted = self.ledger.cancel(ids);
+        self.shared.lock().cancelled.extend(unwanted);
+    }
+
+    fn profile(&mut self, job: &Job) -> Result<Option<String>, BenchError> {
+        // As examiners do: where timing and other work take turns, this waits for its turn.
+        let quiet = self.shared.quiet.as_ref();
+        let _turn = quiet.map(|quiet| quiet.read().unwrap_or_else(PoisonError::into_inner));
+        profile::of(&self.shared.machine, job)
     }
 
     fn facts(&self) -> MachineFacts {

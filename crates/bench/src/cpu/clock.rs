@@ -164,7 +164,14 @@ impl Clock {
                 checks,
                 timing,
                 single_s,
-            } => (checks, timing, single_s),
+                began,
+            } if began == job.task.spec.cache => (checks, timing, single_s),
+            Answer::Timed { began, .. } => {
+                return Err(BenchError::machine(format!(
+                    "the supervisor timed {began:?} runs of a task that starts {:?}",
+                    job.task.spec.cache
+                )));
+            }
             Answer::Crashed(how) => return Ok(Verdict::Crashed { how }),
             Answer::TimedOut(limit_s) => {
                 return Ok(Verdict::TimedOut {

@@ -1,9 +1,7 @@
 //! From source to a shared object: confined, limited, and only once per content.
 
-mod confined;
-mod diagnostics;
+mod assembly;
 mod headers;
-mod patience;
 mod prelude;
 mod preprocess;
 mod trusted;
@@ -17,6 +15,8 @@ use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
+use crate::compiling::confined::{Allowance, ConfinedCompiler, Ended, OUTPUT_BYTES, Run};
+use crate::compiling::diagnostics::NO_PROCESS;
 use crate::confine::THEN;
 use crate::cpu::object_file::{self, Finding};
 use crate::cpu::toolchain::{LINKING, Toolchain};
@@ -25,8 +25,6 @@ use crate::sandbox::user::unprivileged_user;
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::settings::Settings;
 use crate::sys;
-use confined::{ConfinedCompiler, Ended, OUTPUT_BYTES, Run, WALL_S};
-use diagnostics::NO_PROCESS;
 use headers::KnownHeaders;
 use prelude::{PRELUDE, Prelude, VERSION};
 use unchanged::Macros;
@@ -38,6 +36,7 @@ const KEPT_BYTES: u64 = 1 << 20;
 
 /// Compiles candidates and trusted code for one level.
 pub(crate) struct Builder {
+    toolchain: Toolchain,
     compiler: ConfinedCompiler,
     level: OptLevel,
     cache: Cache,
@@ -64,14 +63,18 @@ impl Builder {
     ) -> Result<Self, BenchError> {
         let level = settings.how.opt;
         let prelude = Prelude::prepare(&toolchain, level, &cache)?;
+        let mut files = toolchain.files.clone();
+        files.read.push(prelude.folder.clone());
         let compiler = ConfinedCompiler {
-            toolchain,
+            program: toolchain.path.clone(),
+            files,
             scratch,
             roles: settings.roles.clone(),
             landlock,
-            headers: prelude.folder.clone(),
+            allowance: Allowance::HOST,
         };
         let builder = Self {
+            toolchain,
             compiler,
             level,
             cache,
@@ -89,7 +92,7 @@ impl Builder {
     }
 
     pub(crate) fn toolchain(&self) -> &Toolchain {
-        &self.compiler.toolchain
+        &self.toolchain
     }
 
     /// Whether [`Builder::prove`] succeeded before, with this program, compiler and kernel.
@@ -99,7 +102,7 @@ impl Builder {
         let name = format!("proof-{}", self.key(&[&confined]));
         kept::fact(&self.cache, &name, || {
             self.prove()?;
-            let from = [&self.compiler.roles, &self.compiler.toolchain.path];
+            let from = [&self.compiler.roles, &self.toolchain.path];
             Ok(Learned {
                 fact: (),
                 from: from.map(PathBuf::clone).to_vec(),
@@ -131,11 +134,11 @@ impl Builder {
 
     fn key(&self, parts: &[&str]) -> String {
         let mut hasher = blake3::Hasher::new();
-        let flags = self.compiler.toolchain.flags().join(" ");
+        let flags = self.toolchain.flags().join(" ");
         for part in [
             VERSION,
             PRELUDE,
-            &self.compiler.toolchain.identity,
+            &self.toolchain.identity,
             self.level.flag(),
             &flags,
         ]
@@ -254,7 +257,7 @@ impl Builder {
             Ended::Fine(_) => {}
             Ended::TimedOut => {
                 return Ok(Err(Verdict::TimedOut {
-                    limit_s: WALL_S,
+                    limit_s: Allowance::HOST.wall_s,
                     during: Phase::Compile,
                 }));
             }
@@ -279,7 +282,7 @@ impl Builder {
         let mut arguments = self.flags();
         arguments.extend(self.prelude.compiling());
         let shim = shim.display().to_string();
-        if let Some(linker) = &self.compiler.toolchain.linker {
+        if let Some(linker) = &self.toolchain.linker {
             let object = "candidate.o";
             arguments.extend(["-pipe", "-c", PREPROCESSED, "-o", object, THEN].map(String::from));
             arguments.push(linker.path.display().to_string());
@@ -294,7 +297,7 @@ impl Builder {
     }
 
     fn flags(&self) -> Vec<String> {
-        let flags = self.compiler.toolchain.flags();
+        let flags = self.toolchain.flags();
         std::iter::once(self.level.flag())
             .chain(flags.iter().copied())
             .map(str::to_owned)

@@ -132,7 +132,8 @@ pub(crate) fn cpu_name() -> String {
     )
 }
 
-fn read_line(path: &str) -> String {
+/// The first word of a file of the kernel.
+pub(crate) fn read_line(path: &str) -> String {
     std::fs::read_to_string(path)
         .map(|text| text.trim().to_owned())
         .unwrap_or_default()

@@ -9,6 +9,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The page size of x86-64 and of every map here.
 pub(crate) const PAGE: usize = 4096;
+/// Bytes that one flush takes out of the caches.
+const LINE: usize = 64;
 
 /// A whole memory file, mapped for reading and writing on the trusted side.
 pub(crate) struct Mapping {
@@ -70,14 +72,17 @@ impl Mapping {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
     }
 
-    /// Flushes the whole mapping from all caches.
-    pub(crate) fn flush(&self) {
-        for line in (0..self.bytes).step_by(64) {
+    /// Flushes the whole mapping from all caches. Returns the number of flushed bytes.
+    pub(crate) fn flush(&self) -> usize {
+        let mut flushed = 0;
+        for line in (0..self.bytes).step_by(LINE) {
             // SAFETY: every line is within the mapping, and flushing changes no content.
             unsafe { std::arch::x86_64::_mm_clflush(self.start.add(line)) };
+            flushed += LINE;
         }
         // SAFETY: a fence only waits.
         unsafe { std::arch::x86_64::_mm_mfence() };
+        flushed
     }
 
     /// The address of byte `from`, for trusted C code.

@@ -17,6 +17,7 @@ pub(crate) mod memory;
 pub(crate) mod object_file;
 pub(crate) mod prepared;
 pub(crate) mod prober;
+mod profile;
 pub(crate) mod queues;
 mod quiet_budget;
 pub(crate) mod roof;

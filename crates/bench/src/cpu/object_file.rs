@@ -7,7 +7,6 @@
 mod code;
 mod instructions;
 mod loading;
-mod names;
 mod relocations;
 mod sections;
 #[cfg(test)]
@@ -17,9 +16,9 @@ use object::elf::{SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE};
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSymbol};
 
+use crate::compiling::names::{is_allowed, is_reserved, looks_like_blas};
 use crate::sys;
 use code::Code;
-use names::{is_allowed, is_reserved, looks_like_blas};
 use sections::File;
 
 /// What the object says of the candidate.

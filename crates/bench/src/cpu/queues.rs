@@ -3,17 +3,14 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Instant;
 
-use hotloop_flow::{BenchError, Job, JobKey, Judgement, Verdict};
+use hotloop_flow::{Job, JobKey, Verdict};
 
 use crate::cpu::examine::Examined;
 use crate::cpu::machine::Machine;
 use crate::cpu::prepared::Preparations;
 use crate::cpu::quiet_budget::QuietBudget;
-
-/// A judged candidate, and the time of its verdict, not of the request for it.
-pub(super) type Finished = (JobKey, Instant, Result<Judgement, BenchError>);
+use crate::ledger::Finished;
 
 pub(super) type Replies = Sender<Finished>;
 

@@ -38,8 +38,10 @@ pub(crate) const NOT_LOADED: i32 = 97;
 /// The exit status of a runner that fails otherwise. What happened, its report says.
 const FAILED: i32 = 1;
 
-/// What a runner reports when all that is trusted is done. From here on the candidate is to blame for
-/// whatever ends the process, and there is nothing left that it could report by.
+/// What a runner reports before it loads the candidate. From here on the candidate is to blame for
+/// whatever ends the process, unless the runner reports one more thing: that it cannot close the
+/// last doors. Until then nothing of the candidate runs, since no object may have code that runs
+/// when it is loaded. Afterwards there is nothing left to report by.
 pub(crate) const LOADING: &str = "loading";
 
 /// What a runner must know before it locks itself in.
@@ -92,13 +94,15 @@ pub(crate) fn run() -> i32 {
             if report.write_all(LOADING.as_bytes()).is_err() {
                 return FAILED;
             }
-            drop(report);
             let Some(call) = load_candidate(&spec.object) else {
                 return NOT_LOADED;
             };
-            if calls::close_last_doors(spec.stacks).is_err() {
+            if let Err(why) = calls::close_last_doors(spec.stacks) {
+                // The start of the report was written, so there is room for the rest.
+                drop(report.write_all(why.as_bytes()));
                 return FAILED;
             }
+            drop(report);
             run_plans(plan, &sets, drawing, call)
         }
         Err(why) => {

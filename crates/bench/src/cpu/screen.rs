@@ -8,39 +8,11 @@
 //! target.
 
 mod assembly;
+mod headers;
+mod questions;
 
 use hotloop_flow::language::c::lex::{self, Directive, Item, Lexed, Token};
 use hotloop_flow::technique::{Scan, Technique};
-
-/// Headers of libraries that solve the task, or that reach out of the sandbox.
-const PROHIBITED_HEADERS: [&str; 26] = [
-    "cblas.h",
-    "blas.h",
-    "f77blas.h",
-    "openblas_config.h",
-    "lapacke.h",
-    "lapack.h",
-    "clapack.h",
-    "mkl.h",
-    "mkl_cblas.h",
-    "mkl_dfti.h",
-    "blis.h",
-    "blis/blis.h",
-    "fftw3.h",
-    "gsl/gsl_blas.h",
-    "gsl/gsl_cblas.h",
-    "Accelerate/Accelerate.h",
-    "cublas.h",
-    "cublas_v2.h",
-    "cuda_runtime.h",
-    "dlfcn.h",
-    "link.h",
-    "sys/ptrace.h",
-    "sys/socket.h",
-    "sys/syscall.h",
-    "linux/userfaultfd.h",
-    "sys/wait.h",
-];
 
 /// The rule that the source as written breaks, in parts that only the preprocessor sees.
 pub(crate) fn source(source: &str) -> Option<String> {
@@ -50,7 +22,8 @@ pub(crate) fn source(source: &str) -> Option<String> {
     }
     lexed.items.iter().find_map(|item| match item {
         Item::Directive(directive) => {
-            refuse_directive(directive).map(|why| format!("line {}: {why}", directive.line))
+            let why = refuse_directive(directive).or_else(|| questions::refuse(directive, source));
+            why.map(|why| format!("line {}: {why}", directive.line))
         }
         Item::Token(_) => None,
     })
@@ -58,7 +31,8 @@ pub(crate) fn source(source: &str) -> Option<String> {
 
 fn refuse_directive(directive: &Directive<'_>) -> Option<String> {
     match directive.name.as_ref() {
-        "include" => refuse_include(directive.header.as_deref()),
+        "include" => headers::refuse(directive.header.as_deref()),
+        "pragma" => refuse_pragma(&directive.body),
         // The string of an `#ident` goes to the assembler; the others hide where text comes from,
         // or bring some that is no header.
         "ident" | "sccs" | "line" | "include_next" | "import" | "embed" => {
@@ -69,19 +43,14 @@ fn refuse_directive(directive: &Directive<'_>) -> Option<String> {
     }
 }
 
-fn refuse_include(header: Option<&str>) -> Option<String> {
-    let Some(header) = header else {
-        return Some("an include must name its header literally".into());
-    };
-    if PROHIBITED_HEADERS.contains(&header) {
-        return Some(format!("the header `{header}` is prohibited"));
-    }
-    // With any path, the candidate could include itself under another name.
-    let is_path = header.starts_with('/')
-        || header
-            .split('/')
-            .any(|part| matches!(part, "." | ".." | "candidate.c"));
-    is_path.then(|| format!("an include of the path `{header}` is prohibited"))
+/// Pragmas that look at files, bring text of their own, or try the compiler's own failures.
+fn refuse_pragma(words: &[Token<'_>]) -> Option<String> {
+    let word = |at: usize| words.get(at).map_or("", |word| word.text.as_ref());
+    let is_bad = matches!(
+        (word(0), word(1)),
+        ("GCC" | "clang", "dependency") | ("clang", "__debug" | "module") | ("include_alias", _)
+    );
+    is_bad.then(|| format!("`#pragma {} {}` is prohibited", word(0), word(1)))
 }
 
 /// The rule that a candidate's own part of the preprocessed text breaks, which is compiled as it
@@ -112,6 +81,9 @@ pub(crate) fn preprocessed(own: &str, lexed: &Lexed<'_>, scan: &Scan) -> Option<
             }
             Item::Token(token) => program.push(token.clone()),
             Item::Directive(directive) if directive.name == "pragma" => {
+                if let Some(why) = refuse_pragma(&directive.body) {
+                    return Some(format!("line {}: {why}", directive.line));
+                }
                 pragmas.push(&directive.body);
             }
             Item::Directive(directive) => {
@@ -162,6 +134,23 @@ mod tests {
             ),
             None
         );
+    }
+
+    #[test]
+    fn pragmas_do_not_look_around() {
+        for words in [
+            "GCC dependency \"/etc/passwd\"",
+            "clang __debug crash",
+            "clang module build x",
+        ] {
+            assert!(source(&format!("#pragma {words}\n")).is_some(), "{words}");
+            assert!(refused(&format!("#pragma {words}\n")).is_some(), "{words}");
+            assert!(
+                source(&format!("_Pragma({words:?})\n")).is_some(),
+                "{words}"
+            );
+        }
+        assert_eq!(source("#pragma clang loop unroll(full)\n#pragma\n"), None);
     }
 
     #[test]

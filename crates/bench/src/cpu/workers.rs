@@ -3,29 +3,20 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::bench::Seconds;
 use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{BenchError, Judgement, Label, Verdict};
+use hotloop_flow::{Label, Verdict};
 
 use crate::cpu::clock::Clock;
 use crate::cpu::examine::{Examination, examine};
 use crate::cpu::queues::{Queues, Replies, Shared, Waiting};
 use crate::cpu::slot::Slot;
+use crate::ledger::{guarded, judgement};
 use crate::settings::Settings;
 use crate::sys;
 
 /// The pause before candidates are timed again that met no quiet.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
-
-/// Runs `work` and catches a panic. A bug must not cost the job its reply or the bench its thread.
-fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T, BenchError>) -> Result<T, BenchError> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(BenchError::machine(format!(
-            "{what} a candidate failed: a mistake in hotloop"
-        )))
-    })
-}
 
 pub(super) fn run_examiner(shared: &Shared, replies: &Replies, core: usize, index: u32) {
     let machine = &shared.machine;
@@ -176,16 +167,5 @@ fn steadier(before: Option<Verdict>, now: Verdict) -> Verdict {
             if rank(then) < rank(new) { before } else { now }
         }
         (Some(_) | None, _) => now,
-    }
-}
-
-fn judgement(verdict: Verdict, compile: f64, run: f64) -> Judgement {
-    Judgement {
-        verdict: verdict.shortened(),
-        seconds: Seconds {
-            compile,
-            run,
-            total: 0.0,
-        },
     }
 }

@@ -3,24 +3,30 @@
 //! It tries everything on the real bench. It generates bad answers from the task's signature and
 //! its reference, and none of them may be judged correct.
 
+mod c_probes;
+mod cuda_probes;
 mod finding;
-mod probes;
+mod probe;
 mod sizes;
 
 use std::sync::Arc;
 
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{BenchError, Candidate, ErrorKind, Job, JobId, Label, Reply, Task, Verdict};
+use hotloop_flow::{
+    BenchError, Candidate, ErrorKind, Job, JobId, Label, Language, Reply, Task, Verdict,
+};
 
 use finding::finding;
-use probes::{Expect, Probe};
+use probe::{Expect, Probe};
 
 pub use finding::{Finding, Mark};
 
 /// Seconds that a seed should take.
 const SEED_S: std::ops::RangeInclusive<f64> = 0.05e-3..=20e-3;
-/// Bytes of all buffers together at the timed size.
+/// Bytes of all buffers together at the timed size, on a CPU.
 const BUFFERS: f64 = 16e6;
+/// The same on a GPU, which draws and checks a hundred times as fast.
+const GPU_BUFFERS: f64 = 2e9;
 
 /// Checks a task. `judge` returns the reply to each job in any order, or the caller's own error,
 /// which ends the check.
@@ -80,7 +86,11 @@ fn buffers(task: &Task) -> Option<Finding> {
             .map_or(0.0, |elements| (elements * arg.kind.bytes()) as f64)
     };
     let total: f64 = task.function().args.iter().map(bytes).sum();
-    (total > BUFFERS).then(|| {
+    let most = match task.spec.language {
+        Language::Cuda => GPU_BUFFERS,
+        Language::C | Language::Torch => BUFFERS,
+    };
+    (total > most).then(|| {
         finding(
             Mark::Warn,
             "buffers",
@@ -121,9 +131,12 @@ fn seed<E: From<BenchError>>(
     let says = format!("{}: {}", verdict.label(), verdict.detail());
     let (measured, mark, says) = match verdict {
         Verdict::Correct(measured) => {
-            let speed = measured
-                .gflops()
-                .map(|gflops| format!(", {gflops:.2} GFLOPS"));
+            let speed = match task.spec.language {
+                Language::Cuda => measured.rate().map(|rate| format!(", {rate}")),
+                Language::C | Language::Torch => measured
+                    .gflops()
+                    .map(|gflops| format!(", {gflops:.2} GFLOPS")),
+            };
             let says = format!(
                 "correct, {}{}",
                 milliseconds(measured.seconds),
@@ -189,7 +202,10 @@ fn try_probes<E: From<BenchError>>(
     task: &Arc<Task>,
     judge: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reply>, E>,
 ) -> Result<Vec<Finding>, E> {
-    let probes = probes::all(task);
+    let probes = match task.spec.language {
+        Language::Cuda => cuda_probes::all(task),
+        Language::C | Language::Torch => c_probes::all(task),
+    };
     let mut findings: Vec<Option<Finding>> = probes.iter().map(|_| None).collect();
     let mut jobs = Vec::new();
     for (index, probe) in probes.iter().enumerate() {

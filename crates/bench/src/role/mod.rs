@@ -5,6 +5,8 @@
 //! executable, started with the name of a role.
 
 pub(crate) mod names;
+#[cfg(test)]
+mod of_tests;
 mod play;
 
 pub use crate::sys::RAISE;

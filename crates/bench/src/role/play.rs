@@ -3,7 +3,13 @@
 use std::path::Path;
 
 use crate::cpu::{blas, runner, supervisor};
-use crate::role::names::{BLAS_CORE, CONFINE, RUNNER, SUPERVISOR, TRY_NAMESPACES};
+use crate::gpu::compile::zygote;
+use crate::gpu::examine;
+use crate::gpu::host::jail;
+use crate::role::names::{
+    BLAS_CORE, CONFINE, GPU_EXAMINER, GPU_RUNNER, RECORD, RUNNER, SUPERVISOR, TRY_NAMESPACES,
+    WARM_COMPILER,
+};
 use crate::sandbox::namespaces;
 use crate::{confine, sys};
 
@@ -13,7 +19,10 @@ use crate::{confine, sys};
 pub fn play_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     let Some(role) = arguments.next() else { return };
-    let Some(role @ (SUPERVISOR | RUNNER | CONFINE | BLAS_CORE | TRY_NAMESPACES)) = role.to_str()
+    let Some(
+        role @ (SUPERVISOR | RUNNER | CONFINE | RECORD | BLAS_CORE | TRY_NAMESPACES | GPU_EXAMINER
+        | GPU_RUNNER | WARM_COMPILER),
+    ) = role.to_str()
     else {
         return;
     };
@@ -30,6 +39,19 @@ pub fn play_if_asked() {
             sys::lead_own_group();
             confine::run(arguments)
         }
+        RECORD => {
+            sys::lead_own_group();
+            jail::run(arguments)
+        }
+        WARM_COMPILER => {
+            sys::lead_own_group();
+            zygote::run(arguments)
+        }
+        GPU_EXAMINER => {
+            sys::lead_own_group();
+            examine::serve::run()
+        }
+        GPU_RUNNER => examine::runner::run(arguments),
         BLAS_CORE => arguments
             .next()
             .map_or(1, |library| blas::print_core(Path::new(&library))),

@@ -111,6 +111,75 @@ const DENIED_TO_COMPILER: [i64; 16] = [
     libc::SYS_setsid, // nothing leaves the process group that the time limit kills
 ];
 
+/// Calls that a program needs which computes in memory and writes to descriptors that it has. The last
+/// one starts it.
+const RECORDING: [i64; 22] = [
+    libc::SYS_arch_prctl,
+    libc::SYS_brk,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom, // how the C library begins
+    libc::SYS_gettid,
+    libc::SYS_lseek,
+    libc::SYS_madvise,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_restart_syscall,
+    libc::SYS_rseq,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_set_robust_list,
+    libc::SYS_set_tid_address,
+    libc::SYS_write,
+    libc::SYS_writev,
+    libc::SYS_execve,
+];
+
+/// Calls that a compiler needs which was loaded and warmed before, and compiles in memory: it reads
+/// headers, and writes its result and a temporary file.
+const COMPILING: [i64; 37] = [
+    libc::SYS_brk,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_gettime,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_fcntl,
+    libc::SYS_fstat,
+    libc::SYS_ftruncate,
+    libc::SYS_futex,
+    libc::SYS_getcwd,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_gettid,
+    libc::SYS_gettimeofday,
+    libc::SYS_lseek,
+    libc::SYS_lstat,
+    libc::SYS_madvise,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_newfstatat,
+    libc::SYS_open,
+    libc::SYS_openat,
+    libc::SYS_pread64,
+    libc::SYS_read,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_yield,
+    libc::SYS_sigaltstack,
+    libc::SYS_stat,
+    libc::SYS_sysinfo,
+    libc::SYS_unlink,
+    libc::SYS_write,
+];
+
 /// What a new thread must not ask for: in its own namespace a candidate has every capability.
 const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
@@ -252,23 +321,73 @@ pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(),
 }
 
 /// Closes the last doors, once the candidate's object is loaded: no file is opened, read or asked for
-/// any more, no filter is added, and no memory becomes executable. Where stacks are executable it
+/// any more, no filter is added, no memory is shared, and none becomes executable. Shared memory
+/// stays when its pages are given back, so that nobody would see how much a candidate holds. Where stacks are executable it
 /// still can: the C library makes those of new threads so too.
 pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
     let mut rules: Rules = LOADING.iter().map(|call| (*call, vec![])).collect();
+    let has = |argument: u8, bit: i32| {
+        let bit = bit as u64;
+        condition(argument, SeccompCmpOp::MaskedEq(bit), bit)
+    };
+    let mut maps = has(3, libc::MAP_SHARED)?;
     if stacks == Stacks::Plain {
-        let executable = libc::PROT_EXEC as u64;
-        for call in [libc::SYS_mmap, libc::SYS_mprotect] {
-            rules.insert(
-                call,
-                condition(2, SeccompCmpOp::MaskedEq(executable), executable)?,
-            );
-        }
+        maps.extend(has(2, libc::PROT_EXEC)?);
+        rules.insert(libc::SYS_mprotect, has(2, libc::PROT_EXEC)?);
     }
+    rules.insert(libc::SYS_mmap, maps);
     install(
         rules,
         SeccompAction::Errno(libc::EACCES as u32),
         SeccompAction::Allow,
+    )
+}
+
+/// Calls that the GPU's driver makes to load code, run it and wait for it. None opens a file, starts a
+/// process or reaches another one.
+const DRIVING: [i64; 33] = [
+    libc::SYS_brk,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_fstat,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_getrusage,
+    libc::SYS_gettid,
+    libc::SYS_ioctl,
+    libc::SYS_madvise,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_nanosleep,
+    libc::SYS_newfstatat,
+    libc::SYS_poll,
+    libc::SYS_ppoll,
+    libc::SYS_read,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_yield,
+    libc::SYS_sigaltstack,
+    libc::SYS_sysinfo,
+    libc::SYS_tgkill,
+    libc::SYS_write,
+];
+
+/// Leaves a process that runs candidates on a GPU only what the driver needs. Other calls fail and do
+/// not kill: drivers try some that they can do without.
+pub(crate) fn confine_gpu_runner() -> Result<(), String> {
+    install(
+        DRIVING.iter().map(|call| (*call, vec![])).collect(),
+        SeccompAction::Allow,
+        SeccompAction::Errno(libc::EPERM as u32),
     )
 }
 
@@ -282,5 +401,60 @@ pub(crate) fn confine_compiler() -> Result<(), String> {
         rules,
         SeccompAction::Errno(libc::EPERM as u32),
         SeccompAction::Allow,
+    )
+}
+
+/// Leaves a host half what it needs to be recorded: no file, no thread, no process, no new code.
+pub(crate) fn confine_recorder(pid: Pid) -> Result<(), String> {
+    let mut rules: Rules = RECORDING.iter().map(|call| (*call, vec![])).collect();
+    let executable = libc::PROT_EXEC as u64;
+    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+        rules.insert(call, condition(2, SeccompCmpOp::MaskedEq(executable), 0)?);
+    }
+    rules.insert(libc::SYS_tgkill, signals_itself(pid, 2)?);
+    rules.insert(libc::SYS_prlimit64, argument_is(2, 0)?); // reading limits only
+    // What a static program asks as it starts and prints, and can do without.
+    let failing = [
+        (libc::SYS_readlink, libc::ENOENT),
+        (libc::SYS_readlinkat, libc::ENOENT),
+        (libc::SYS_fstat, libc::EBADF),
+        (libc::SYS_newfstatat, libc::EBADF),
+        (libc::SYS_ioctl, libc::ENOTTY),
+        (libc::SYS_prctl, libc::EPERM),
+    ];
+    for (call, errno) in failing {
+        rules.insert(call, vec![]);
+        install(
+            [(call, vec![])].into(),
+            SeccompAction::Errno(errno as u32),
+            SeccompAction::Allow,
+        )?;
+    }
+    install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
+}
+
+/// Leaves a compiler that works in memory what it needs: no process, no thread, no new code. Which
+/// files it may write, Landlock says. Other calls fail. It may ask for longer limits, and is told that it has them.
+pub(crate) fn confine_warm_compiler(pid: Pid) -> Result<(), String> {
+    let mut rules: Rules = COMPILING.iter().map(|call| (*call, vec![])).collect();
+    let none_of = |argument, bits: i32| condition(argument, SeccompCmpOp::MaskedEq(bits as u64), 0);
+    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+        rules.insert(call, none_of(2, libc::PROT_EXEC)?);
+    }
+    for call in [libc::SYS_kill, libc::SYS_tgkill] {
+        rules.insert(call, argument_is(0, pid as u64)?); // `abort`
+    }
+    let told = [
+        (libc::SYS_prlimit64, condition(2, SeccompCmpOp::Ne, 0)?),
+        (libc::SYS_setrlimit, vec![]),
+    ];
+    install(told.into(), SeccompAction::Errno(0), SeccompAction::Allow)?;
+    // The filter above has answered already.
+    rules.insert(libc::SYS_prlimit64, vec![]);
+    rules.insert(libc::SYS_setrlimit, vec![]);
+    install(
+        rules,
+        SeccompAction::Allow,
+        SeccompAction::Errno(libc::EPERM as u32),
     )
 }

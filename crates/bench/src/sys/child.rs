@@ -104,6 +104,19 @@ pub(crate) fn was_continued(pid: Pid) -> io::Result<bool> {
     Ok(unsafe { info.si_pid() } == pid)
 }
 
+/// Splits this process in two: nothing in the new one, its number in the other. Only for processes with
+/// one thread.
+pub(crate) fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: no other thread could hold a lock that the new process needs.
+    check(unsafe { libc::fork() }).map(|pid| (pid > 0).then_some(pid))
+}
+
+/// Ends this process at once, without what others registered for its end.
+pub(crate) fn end_at_once(status: i32) -> ! {
+    // SAFETY: never returns.
+    unsafe { libc::_exit(status) }
+}
+
 /// Sends a signal to a process, or to a group when `pid` is negative.
 pub(crate) fn signal(pid: Pid, signal: i32) -> io::Result<()> {
     // SAFETY: plain system call.

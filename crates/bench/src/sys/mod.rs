@@ -6,6 +6,7 @@ mod files;
 mod memory;
 mod own;
 mod signals;
+mod socket;
 mod times;
 
 pub(crate) use call::*;
@@ -15,4 +16,5 @@ pub(crate) use files::*;
 pub(crate) use memory::*;
 pub(crate) use own::*;
 pub(crate) use signals::*;
+pub(crate) use socket::*;
 pub(crate) use times::*;

@@ -31,6 +31,13 @@ pub(crate) fn go_first() {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
 }
 
+/// Makes `folder` the one for temporary files, and the current one. Only for processes with one thread.
+pub(crate) fn work_in(folder: &std::path::Path) -> io::Result<()> {
+    // SAFETY: no other thread could read the environment meanwhile.
+    unsafe { std::env::set_var("TMPDIR", folder) };
+    std::env::set_current_dir(folder)
+}
+
 /// Permanently gives up gaining privileges by exec, which Landlock and seccomp require.
 pub(crate) fn no_new_privileges() -> io::Result<()> {
     // SAFETY: plain system call.
@@ -141,4 +148,13 @@ pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
             "a thread of the bench could not be started: {error}"
         ))
     })
+}
+
+/// Gives the program that this process becomes the same addresses each time, and no counter of time.
+pub(crate) fn become_predictable() -> io::Result<()> {
+    // SAFETY: plain system calls.
+    unsafe {
+        check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
+        check(libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV)).map(drop)
+    }
 }

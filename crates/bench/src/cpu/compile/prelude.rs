@@ -7,12 +7,12 @@ use hotloop_flow::BenchError;
 use hotloop_flow::how::{Compiler, OptLevel};
 
 use crate::cache::{Cache, own_end};
-use crate::cpu::compile::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
+use crate::compiling::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
 use crate::cpu::toolchain::Toolchain;
 use crate::sys;
 
 /// Changes whenever what is compiled, or how, changes meaning.
-pub(super) const VERSION: &str = "9";
+pub(super) const VERSION: &str = "10";
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
 /// The same with and without a precompiled form: speed must not change what compiles.

@@ -6,8 +6,8 @@ use hotloop_flow::language::c;
 use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Verdict};
 
+use crate::compiling::confined::{Allowance, Ended, PREPROCESSED_BYTES, Run, read_start};
 use crate::cpu::compile::Builder;
-use crate::cpu::compile::confined::{Ended, PREPROCESSED_BYTES, Run, WALL_S, read_start};
 use crate::cpu::compile::headers::Lines;
 use crate::cpu::compile::prelude::LOADS;
 use crate::scratch::no_space;
@@ -107,7 +107,7 @@ impl Builder {
         match self.compiler.run(run)? {
             Ended::Fine(printed) => Ok(Ok(read_start(printed, PREPROCESSED_BYTES))),
             Ended::TimedOut => Ok(Err(Verdict::TimedOut {
-                limit_s: WALL_S,
+                limit_s: Allowance::HOST.wall_s,
                 during: Phase::Compile,
             })),
             Ended::Failed(diagnostics) => Ok(Err(Verdict::NotCompiled { diagnostics })),

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use hotloop_flow::BenchError;
 
+use crate::compiling::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
 use crate::cpu::compile::Builder;
-use crate::cpu::compile::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
 use crate::scratch::no_space;
 use crate::sys;
 
@@ -35,7 +35,7 @@ impl Builder {
             return Ok(object);
         }
         let folder = self.compiler.scratch.folder(None)?;
-        let mut command = Command::new(&self.compiler.toolchain.path);
+        let mut command = Command::new(&self.toolchain.path);
         command.args([
             "-O2",
             "-march=native",
@@ -59,7 +59,7 @@ impl Builder {
         let output = command.output().map_err(|error| {
             BenchError::machine(format!(
                 "{} could not be started: {error}",
-                self.compiler.toolchain.path.display()
+                self.toolchain.path.display()
             ))
         })?;
         if !output.status.success() {

@@ -1,7 +1,7 @@
 //! The machine code of an object, read instruction by instruction.
 //!
-//! Every executable section is swept from its start to its end, and no jump, symbol or relocation
-//! may lead into the middle of an instruction that the sweep saw. Only an address that the
+//! Every executable section is swept from its start to its end, and no jump, symbol, relocation or
+//! address that an instruction names may lead into the middle of an instruction that the sweep saw. Only an address that the
 //! candidate computes as it runs can.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction};
@@ -27,10 +27,17 @@ struct Part<'data> {
     begins: Vec<bool>,
 }
 
-/// A jump from one address to another.
+/// A jump from one address to another, or an instruction that names an address.
 struct Jump {
     from: u64,
     to: u64,
+}
+
+/// The addresses that instructions jump to, and those that they name.
+#[derive(Default)]
+struct Places {
+    jumps: Vec<Jump>,
+    named: Vec<Jump>,
 }
 
 /// A rule that the instruction at an address breaks.
@@ -43,12 +50,24 @@ impl<'data> Code<'data> {
     /// Reads all instructions. An error is the rule that one of them breaks.
     pub(super) fn read(file: &File<'data>) -> Result<Self, String> {
         let mut parts = Vec::new();
-        let mut jumps = Vec::new();
+        let mut places = Places::default();
         for section in file.sections().filter(|section| is_code(file, section)) {
-            let part = Part::sweep(&section, &mut jumps);
+            let part = Part::sweep(&section, &mut places);
             parts.push(part.map_err(|broken| broken.in_words(file))?);
         }
         let code = Self { parts };
+        let Places { jumps, named } = places;
+        if let Some(jump) = named
+            .iter()
+            .find(|named| code.is_within_an_instruction(named.to))
+        {
+            let rule = "an address within an instruction is prohibited".to_owned();
+            return Err(Broken {
+                at: jump.from,
+                rule,
+            }
+            .in_words(file));
+        }
         if let Some(jump) = jumps.iter().find(|jump| code.begins(jump.to) != Some(true)) {
             let rule = "a jump out of the code or into an instruction is prohibited".to_owned();
             return Err(Broken {
@@ -112,7 +131,7 @@ impl<'data> Code<'data> {
 }
 
 impl<'data> Part<'data> {
-    fn sweep(section: &Section<'data, '_>, jumps: &mut Vec<Jump>) -> Result<Self, Broken> {
+    fn sweep(section: &Section<'data, '_>, places: &mut Places) -> Result<Self, Broken> {
         let address = section.address();
         let unreadable = |rule: String| Broken { at: address, rule };
         let bytes = section
@@ -130,8 +149,11 @@ impl<'data> Part<'data> {
                 return Err(Broken { at: from, rule });
             }
             begins[index] = true;
+            let jump = |to| Jump { from, to };
             let target = instructions::jumps_to(&instruction);
-            jumps.extend(target.map(|to| Jump { from, to }));
+            places.jumps.extend(target.map(jump));
+            let named = instructions::refers_to(&instruction);
+            places.named.extend(named.map(jump));
         }
         Ok(Self {
             address,

@@ -20,7 +20,8 @@ pub(super) fn refusal(instruction: &Instruction, bytes: &[u8]) -> Option<String>
         && !code.is_privileged()
         && !moves_many_registers(instruction)
         && !touches_segment_register(instruction)
-        && !asks_the_system(instruction);
+        && !asks_the_system(instruction)
+        && !sets_flags_of_the_system(instruction);
     if plain && (known || is_harmless(code)) {
         return None;
     }
@@ -31,6 +32,14 @@ pub(super) fn refusal(instruction: &Instruction, bytes: &[u8]) -> Option<String>
 /// Where an instruction jumps to by itself.
 pub(super) fn jumps_to(instruction: &Instruction) -> Option<u64> {
     (instruction.op0_kind() == OpKind::NearBranch64).then(|| instruction.near_branch64())
+}
+
+/// The place that an instruction names as a distance from itself: what it reads, writes or takes the
+/// address of.
+pub(super) fn refers_to(instruction: &Instruction) -> Option<u64> {
+    instruction
+        .is_ip_rel_memory_operand()
+        .then(|| instruction.ip_rel_memory_address())
 }
 
 /// Whether control stays in this process and mode: no system call, interrupt, far jump or
@@ -88,11 +97,22 @@ fn asks_the_system(instruction: &Instruction) -> bool {
         instruction.mnemonic(),
         Mnemonic::Verr
             | Mnemonic::Verw
+            | Mnemonic::Lar
+            | Mnemonic::Lsl
             | Mnemonic::Sgdt
             | Mnemonic::Sidt
             | Mnemonic::Sldt
             | Mnemonic::Str
             | Mnemonic::Smsw
+    )
+}
+
+/// Whether it sets all flags from memory, also those that trap each instruction or each load across
+/// words.
+fn sets_flags_of_the_system(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.mnemonic(),
+        Mnemonic::Popf | Mnemonic::Popfd | Mnemonic::Popfq
     )
 }
 
@@ -233,4 +253,46 @@ fn is_wide_vector(feature: F) -> bool {
             | F::AVX512_VP2INTERSECT
             | F::AVX512_VPOPCNTDQ
     )
+}
+
+/// The names of all instructions on several numbers at once, without those on one number in a
+/// vector's register, or on no number.
+#[cfg(test)]
+pub(super) fn vector_mnemonics() -> std::collections::BTreeSet<String> {
+    let of_vectors =
+        |feature: &F| is_vector(*feature) || is_wide_vector(*feature) || *feature == F::MMX;
+    let codes = Code::values().filter(|code| code.cpuid_features().iter().any(of_vectors));
+    let names = codes.map(|code| format!("{:?}", code.mnemonic()).to_lowercase());
+    names.filter(|name| !is_scalar_name(name)).collect()
+}
+
+#[cfg(test)]
+fn is_scalar_name(name: &str) -> bool {
+    let plain = name.strip_prefix('v').unwrap_or(name);
+    let arithmetic = [
+        "add", "cmp", "comi", "cvt", "div", "fixupimm", "fmadd", "fmsub", "fnmadd", "fnmsub",
+        "fpclass", "frcz", "getexp", "getmant", "max", "min", "mov", "mul", "range", "rcp",
+        "reduce", "round", "rndscale", "rsqrt", "scalef", "sqrt", "sub", "ucomi",
+    ];
+    let of_one = ["sd", "ss", "sh", "2si", "2usi", "s"];
+    let is_arithmetic = arithmetic.iter().any(|start| plain.starts_with(start))
+        && of_one.iter().any(|end| plain.ends_with(end));
+    let others = [
+        "movd",
+        "movq",
+        "movnti",
+        "crc32",
+        "ldmxcsr",
+        "stmxcsr",
+        "sfence",
+        "lfence",
+        "mfence",
+        "pause",
+        "zeroupper",
+        "zeroall",
+        "fisttp",
+    ];
+    is_arithmetic && !plain.ends_with("ps")
+        || others.contains(&plain)
+        || plain.starts_with("prefetch")
 }

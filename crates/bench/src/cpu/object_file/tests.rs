@@ -85,6 +85,21 @@ fn rules_broken(statements: &[&str]) -> Vec<Option<String>> {
     (0..statements.len()).map(first).collect()
 }
 
+/// Instructions on vectors, by name: the screen looks for the names in assembly.
+#[test]
+fn every_instruction_on_vectors_is_a_word_that_the_screen_knows() {
+    use hotloop_flow::language::c;
+    use hotloop_flow::technique::Technique;
+    let names = instructions::vector_mnemonics();
+    assert!(names.len() > 900, "{}", names.len());
+    let is_missing = |name: &&String| {
+        let scan = c::scan(&format!("void f(void) {{ __asm__(\"{name} %0, %1\"); }}"));
+        !scan.uses(Technique::Simd)
+    };
+    let missing: Vec<&String> = names.iter().filter(is_missing).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+}
+
 const REFUSED: &[&str] = &[
     // to the kernel
     "syscall",
@@ -143,6 +158,12 @@ const REFUSED: &[&str] = &[
     "lgs (%rax), %ecx",
     "lsl %ax, %cx",
     "lar %ax, %cx",
+    "lsl %eax, %ecx",
+    "lar %eax, %ecx",
+    "popfq",
+    "popfw",
+    "rdpid %rax",
+    "monitorx",
     "verr %ax",
     "verw %ax",
     "sgdt (%rax)",

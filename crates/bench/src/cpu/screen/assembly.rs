@@ -132,8 +132,12 @@ fn without_comments(text: &str) -> Option<String> {
 pub(super) fn refuse_attributes(program: &[Token<'_>]) -> Option<String> {
     let is_plain =
         |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
-    let strange =
-        |token: &&Token<'_>| token.kind == TokenKind::Str && !token.text.chars().all(is_plain);
+    // Some sections of these names have a linker compile.
+    let is_linkers = |text: &str| text.contains(".gnu.");
+    let strange = |token: &&Token<'_>| {
+        token.kind == TokenKind::Str
+            && (is_linkers(&token.text) || !token.text.chars().all(is_plain))
+    };
     let groups = c::attributes(program);
     let token = groups.into_iter().flatten().find(strange)?;
     Some(format!(
@@ -220,6 +224,7 @@ mod tests {
             "__attribute__((section(\".text\\n\\tsyscall\\n\\t#\"))) void f(void);",
             "__attribute__((noinline, section(\".text; syscall #\"))) void f(void);",
             "[[gnu::section(\".text\\n.incbin 1\")]] void f(void);",
+            "char x[8] __attribute__((section(\".gnu.lto_.symtab.0\")));",
             "#ident \"x\"\nvoid f(void);",
         ] {
             assert!(refused(source).is_some(), "{source}");

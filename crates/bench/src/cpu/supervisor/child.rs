@@ -214,7 +214,8 @@ fn explain_start(how: &str, report: OwnedFd) -> Failure {
     let mut said = String::new();
     let read = std::fs::File::from(report).read_to_string(&mut said);
     if read.is_err() || said != runner::LOADING {
-        let said = if said.is_empty() { how } else { &said };
+        let said = said.strip_prefix(runner::LOADING).unwrap_or(&said);
+        let said = if said.is_empty() { how } else { said };
         return Failure::Machine(format!("the sandbox could not be set up: {said}"));
     }
     if how == exit_words(runner::NOT_LOADED) {
@@ -360,13 +361,23 @@ mod tests {
         assert_eq!(modest_bytes(0), 64 << 20);
     }
 
+    fn explained(how: &str, said: &str) -> Failure {
+        let (report, end) = sys::pipe().unwrap();
+        std::fs::File::from(end).write_all(said.as_bytes()).unwrap();
+        explain_start(how, report)
+    }
+
+    #[test]
+    fn a_filter_that_cannot_be_installed_is_the_machines_fault() {
+        let said = format!("{}no room for a filter", runner::LOADING);
+        assert_eq!(
+            explained("exited with status 1", &said),
+            Failure::Machine("the sandbox could not be set up: no room for a filter".into())
+        );
+    }
+
     #[test]
     fn what_ends_before_the_candidate_is_loaded_is_the_machines() {
-        let explained = |how: &str, said: &str| {
-            let (report, end) = sys::pipe().unwrap();
-            std::fs::File::from(end).write_all(said.as_bytes()).unwrap();
-            explain_start(how, report)
-        };
         let no_pool = explained("exited with status 1", "");
         assert_eq!(
             no_pool,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hotloop_flow::Timing;
 use hotloop_flow::how::{Check, Estimator};
-use hotloop_flow::task::TaskSpec;
+use hotloop_flow::task::{CacheState, TaskSpec};
 use hotloop_flow::verdict::{Checks, Mismatch};
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +97,8 @@ pub(crate) enum Answer {
         timing: Timing,
         /// The fastest seconds of a single call, without the null round trip.
         single_s: f64,
+        /// The state of the caches when every run began.
+        began: CacheState,
     },
     /// Seconds of the null round trip: a low quantile.
     Null(f64),

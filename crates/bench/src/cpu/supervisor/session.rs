@@ -110,10 +110,12 @@ impl Session {
         verifier.freshen(fresh, crew, &mut self.buffers, calls);
     }
 
-    /// Flushes all buffers from the caches, for tasks that start cold.
-    pub(crate) fn chill(&self) {
-        self.buffers.inputs.flush();
-        self.buffers.outputs.flush();
+    /// Flushes all buffers from the caches, for tasks that start cold. Returns whether no byte
+    /// of them was left out.
+    pub(crate) fn chill(&self) -> bool {
+        let layout = &self.buffers.layout;
+        self.buffers.inputs.flush() >= layout.input_bytes
+            && self.buffers.outputs.flush() >= layout.output_bytes
     }
 
     /// Leaves all buffers in the caches of all cores, as an earlier run would have.

@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The result of waiting for a compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waited {
+pub(crate) enum Waited {
     Ended,
     /// It had its processor time and did not end.
     TooLong,
@@ -24,18 +24,18 @@ pub(super) enum Waited {
 
 /// Limits in seconds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     /// Wall-clock seconds.
-    pub(super) wall: f64,
+    pub(crate) wall: f64,
     /// Processor seconds. With less than this, the wall-clock limit is extended.
-    pub(super) processor: f64,
+    pub(crate) processor: f64,
     /// Maximum extension before it counts as the machine's failure.
-    pub(super) put_off: f64,
+    pub(crate) put_off: f64,
 }
 
 impl Patience {
     /// Waits for a process that leads its own group. Returns an error if it cannot be watched.
-    pub(super) fn wait(self, pid: Pid) -> io::Result<Waited> {
+    pub(crate) fn wait(self, pid: Pid) -> io::Result<Waited> {
         let begin = sys::now();
         let mut next = Duration::from_secs_f64(self.wall);
         while !sys::wait_end(pid, next)? {

@@ -4,16 +4,16 @@ use hotloop_flow::{BenchError, Remedy};
 
 /// The compiler driver's message if one of its programs exceeded the file size limit. It is trusted
 /// only for trusted code.
-pub(super) const FILE_LIMIT: &str = "File size limit exceeded";
+pub(crate) const FILE_LIMIT: &str = "File size limit exceeded";
 /// A compiler's message if it could not start a process, whatever the limit was.
-pub(super) const NO_PROCESS: &str = "Resource temporarily unavailable";
+pub(crate) const NO_PROCESS: &str = "Resource temporarily unavailable";
 /// The usual message for a full disk.
-pub(super) const NO_SPACE: &str = "No space left on device";
+pub(crate) const NO_SPACE: &str = "No space left on device";
 /// Maximum number of characters of diagnostics in a verdict.
 const DIAGNOSTICS: usize = 2000;
 
 /// The error for a compiler that cannot start its processes, with the remedy.
-pub(super) fn no_process(said: &str) -> BenchError {
+pub(crate) fn no_process(said: &str) -> BenchError {
     BenchError::machine(format!(
         "the compiler cannot start its processes: {}",
         said.trim()
@@ -26,7 +26,7 @@ pub(super) fn no_process(said: &str) -> BenchError {
 }
 
 /// The relevant lines, up to a limit: errors before notes, without paths of this machine.
-pub(super) fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let telling_words = [
         "error",
         "undefined",

@@ -6,7 +6,7 @@ use crate::sys;
 const ALLOWED: &str = "
     abort abs aligned_alloc atof atoi atol atoll bcmp bcopy bsearch bzero calloc clock
     clock_getres clock_gettime clock_nanosleep difftime div drand48_r erand48 exit fflush ffs
-    ffsl ffsll fprintf fputc fputs free free_sized fwrite getpagesize getpid gettimeofday
+    ffsl ffsll fprintf fputc fputs free free_sized fwrite get_nprocs get_nprocs_conf getpagesize getpid gettimeofday
     imaxabs imaxdiv isalnum isalpha isdigit islower isprint ispunct isspace isupper isxdigit
     jrand48 labs lcong48 ldiv llabs lldiv lrand48 lrand48_r drand48 srand48 srand48_r madvise
     malloc malloc_usable_size memalign memccpy memchr memcmp memcpy memmem memmove mempcpy
@@ -19,7 +19,7 @@ const ALLOWED: &str = "
     strtoumax sysconf time timespec_get tolower toupper usleep valloc vfprintf vprintf
     vsnprintf vsprintf _exit _Exit __assert_fail __ctype_b_loc __ctype_tolower_loc
     __ctype_toupper_loc __cpu_indicator_init __cpu_model __cxa_finalize __errno_location
-    __gmon_start__ __sched_cpucount __stack_chk_fail __tls_get_addr _GLOBAL_OFFSET_TABLE_
+    __gmon_start__ __sched_cpualloc __sched_cpucount __sched_cpufree __stack_chk_fail __tls_get_addr _GLOBAL_OFFSET_TABLE_
     _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable signgam
 ";
 
@@ -39,7 +39,7 @@ const ALLOWED_THREADS: &str = "
     thrd_create thrd_join thrd_current thrd_detach thrd_equal thrd_exit thrd_sleep thrd_yield
     mtx_init mtx_lock mtx_unlock mtx_trylock mtx_timedlock mtx_destroy cnd_init cnd_wait
     cnd_timedwait cnd_signal cnd_broadcast cnd_destroy tss_create tss_get tss_set tss_delete
-    call_once
+    call_once sem_init sem_wait sem_trywait sem_timedwait sem_post sem_getvalue sem_destroy
 ";
 
 /// OpenMP's functions as programs call them. A name that is not here is one of the candidate's own,
@@ -71,10 +71,12 @@ const OPENMP: &str = "
 /// from them.
 const MATHEMATICS: &str = "
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10
-    exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma
+    exp2 expm1 fabs fdim floor fma fmax fmaximum fmaximum_mag fmaximum_mag_num fmaximum_num
+    fmaxmag fmin fminimum fminimum_mag fminimum_mag_num fminimum_num fminmag fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma
     lgamma_r llogb llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint
     nextafter nexttoward pow remainder remquo rint round roundeven scalb scalbln scalbn
-    significand sin sincos sinh sqrt tan tanh tgamma trunc y0 y1 yn cabs cacos cacosh carg
+    significand sin sincos sinh sqrt nextdown nextup canonicalize acospi asinpi atan2pi atanpi
+    cospi sinpi tanpi exp10m1 exp2m1 log10p1 log2p1 logp1 rsqrt tan tanh tgamma trunc y0 y1 yn cabs cacos cacosh carg
     casin casinh catan catanh ccos ccosh cexp cimag clog clog10 conj cpow cproj creal csin
     csinh csqrt ctan ctanh isnan isinf finite __finite __fpclassify __isinf __isnan
     __issignaling __signbit feclearexcept fedisableexcept feenableexcept fegetenv fegetexcept
@@ -108,7 +110,7 @@ fn lists_start(list: &str, name: &str) -> bool {
 }
 
 /// Whether a candidate must not define `name`.
-pub(super) fn is_reserved(name: &str) -> bool {
+pub(crate) fn is_reserved(name: &str) -> bool {
     lists(RESERVED, name)
         || lists_start(RESERVED_PREFIXES, name)
         || lists(OPENMP, name)
@@ -116,7 +118,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 }
 
 /// Whether a candidate may take `name` from outside of its object.
-pub(super) fn is_allowed(name: &str) -> bool {
+pub(crate) fn is_allowed(name: &str) -> bool {
     let plain = name.split('@').next().unwrap_or(name);
     // `__exp_finite` is `exp` under older fast-math names; `__printf_chk` is `printf` with
     // fortification.
@@ -146,7 +148,7 @@ pub(super) fn is_allowed(name: &str) -> bool {
 }
 
 /// Names of libraries that do the task, whether or not this machine has them.
-pub(super) fn looks_like_blas(name: &str) -> bool {
+pub(crate) fn looks_like_blas(name: &str) -> bool {
     let bare = name.trim_end_matches('_');
     let routine = |stem: &str| {
         bare.len() == stem.len() + 1
@@ -193,6 +195,9 @@ mod tests {
             "mtx_destroy",
             "pthread_mutexattr_init",
             "omp_get_wtime",
+            "sem_wait",
+            "fmaximum_numf",
+            "get_nprocs",
         ] {
             assert!(is_allowed(name), "{name}");
         }
@@ -207,6 +212,7 @@ mod tests {
             "getenv",
             "execve",
             "omp_made_up",
+            "sem_open",
         ] {
             assert!(!is_allowed(name), "{name}");
         }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use hotloop_flow::{BenchError, Remedy};
 
-use crate::confine::{Confinement, NO_LIMITS};
-use crate::cpu::compile::diagnostics::{NO_PROCESS, NO_SPACE, no_process, shorten};
-use crate::cpu::compile::patience::{Patience, Waited};
-use crate::cpu::toolchain::Toolchain;
+use crate::compiling::diagnostics::{NO_PROCESS, NO_SPACE, no_process, shorten};
+use crate::compiling::patience::{Patience, Waited};
+use crate::confine::{self, Confinement, NO_LIMITS};
 use crate::role::names::CONFINE;
+use crate::sandbox::files::OpenFiles;
 use crate::sandbox::limits::{self, Limits};
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::sys;
@@ -22,55 +22,75 @@ use crate::sys;
 /// What mends limits that a confined process cannot set because its own are lower.
 const RAISE_ALL: &str = "raise the hard limits that `ulimit -Ha` shows: that on the size of files (ulimit -f), or another";
 
-/// Seconds that compiling may take by the clock, and on a processor.
-pub(super) const WALL_S: f64 = 10.0;
-const PROCESSOR_S: u64 = 6;
-/// A compiler without most of its processor time has longer by the clock.
-const PATIENCE: Patience = Patience {
-    wall: WALL_S,
-    processor: 0.9 * PROCESSOR_S as f64,
-    put_off: 20.0,
-};
-/// Bytes of address space of each of its processes, and how many they may be.
-const MEMORY_BYTES: u64 = 4 << 30;
+/// What compiling may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allowance {
+    /// Seconds by the clock. A compiler without most of its processor time has longer.
+    pub(crate) wall_s: f64,
+    /// Seconds on a processor, of each of its processes.
+    pub(crate) processor_s: u64,
+    /// Bytes of address space of each of its processes.
+    pub(crate) memory_bytes: u64,
+}
+
+impl Allowance {
+    /// What a host compiler may take for one candidate.
+    pub(crate) const HOST: Self = Self {
+        wall_s: 10.0,
+        processor_s: 6,
+        memory_bytes: 4 << 30,
+    };
+
+    pub(crate) fn patience(self) -> Patience {
+        Patience {
+            wall: self.wall_s,
+            processor: 0.9 * self.processor_s as f64,
+            put_off: 20.0,
+        }
+    }
+}
+
+/// How many processes one compiler may be.
 const PROCESSES: u64 = 64;
 /// Memory that one of them may hold and still be a victim when the machine's runs out: a plain source
 /// takes a tenth of it.
-const MODEST_BYTES: u64 = 1 << 30;
+pub(crate) const MODEST_BYTES: u64 = 1 << 30;
 /// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
 /// read into memory, and the prelude's headers take 1.7 million of them.
-pub(super) const OUTPUT_BYTES: u64 = 64 << 20;
-pub(super) const PREPROCESSED_BYTES: u64 = 6 << 20;
+pub(crate) const OUTPUT_BYTES: u64 = 64 << 20;
+pub(crate) const PREPROCESSED_BYTES: u64 = 6 << 20;
 /// A file system with less room than this may be why a compiler ran out of it.
 const ROOM: u64 = 256 << 20;
 
 /// The compiler of one bench, in its sandbox.
-pub(super) struct ConfinedCompiler {
-    pub(super) toolchain: Toolchain,
-    pub(super) scratch: Arc<Scratch>,
+pub(crate) struct ConfinedCompiler {
+    /// The command, by absolute path.
+    pub(crate) program: PathBuf,
+    /// The files that it must reach, its headers among them.
+    pub(crate) files: OpenFiles,
+    pub(crate) scratch: Arc<Scratch>,
     /// The executable that plays the hidden roles.
-    pub(super) roles: PathBuf,
-    pub(super) landlock: bool,
-    /// The folder of the prelude's headers, which it may read.
-    pub(super) headers: PathBuf,
+    pub(crate) roles: PathBuf,
+    pub(crate) landlock: bool,
+    pub(crate) allowance: Allowance,
 }
 
 /// One run of the compiler.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'a> {
+pub(crate) struct Run<'a> {
     /// Where it runs, and the only place where it may write.
-    pub(super) folder: &'a Folder,
-    pub(super) arguments: &'a [String],
+    pub(crate) folder: &'a Folder,
+    pub(crate) arguments: &'a [String],
     /// The user it becomes, when hotloop is root.
-    pub(super) user: Option<u32>,
+    pub(crate) user: Option<u32>,
     /// One more file that it may read.
-    pub(super) extra: &'a Path,
+    pub(crate) extra: &'a Path,
     /// Bytes of the largest file that it may write.
-    pub(super) file_bytes: u64,
+    pub(crate) file_bytes: u64,
 }
 
 /// How a confined command ended; what it printed, if all went well.
-pub(super) enum Ended {
+pub(crate) enum Ended {
     Fine(File),
     Failed(String),
     TimedOut,
@@ -79,7 +99,7 @@ pub(super) enum Ended {
 impl ConfinedCompiler {
     /// Runs the compiler in `folder`; once more, if it says that it could not start a process. That is believed of one that
     /// cannot compile nothing at all either.
-    pub(super) fn run(&self, run: Run<'_>) -> Result<Ended, BenchError> {
+    pub(crate) fn run(&self, run: Run<'_>) -> Result<Ended, BenchError> {
         let ended = self.attempt(run)?;
         if !matches!(&ended, Ended::Failed(said) if said.contains(NO_PROCESS)) {
             return Ok(ended);
@@ -112,25 +132,25 @@ impl ConfinedCompiler {
         };
         let stdout = File::from(sys::memory_file("printed", 0).map_err(failed)?);
         let stderr = File::from(sys::memory_file("diagnostics", 0).map_err(failed)?);
-        let (complaints, complaints_end) = sys::pipe().map_err(failed)?;
+        let (report, report_end) = sys::pipe().map_err(failed)?;
         let killed_before = sys::killed_for_memory();
         let child = Command::new(&self.roles)
             .arg(CONFINE)
             .arg(confinement)
-            .arg(&self.toolchain.path)
+            .arg(&self.program)
             .args(run.arguments)
             .current_dir(folder)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("TMPDIR", folder)
             .env("LC_ALL", "C")
-            .stdin(complaints_end)
+            .stdin(report_end)
             .stdout(stdout.try_clone().map_err(failed)?)
             .stderr(stderr.try_clone().map_err(failed)?)
             .spawn()
             .map_err(failed)?;
         let pid = child.id() as sys::Pid;
-        let waited = PATIENCE.wait(pid);
+        let waited = self.allowance.patience().wait(pid);
         // The whole group, whatever the driver left; not reaped yet, so the group is still its own.
         drop(sys::kill_group(pid));
         let (status, usage) = sys::reap_with_usage(pid)
@@ -147,12 +167,12 @@ impl ConfinedCompiler {
             return Ok(Ended::Fine(stdout));
         }
         if !ended
-            || usage.processor_s > PROCESSOR_S as f64 - 0.1
+            || usage.processor_s > self.allowance.processor_s as f64 - 0.1
             || status.signal() == Some(libc::SIGXCPU)
         {
             return Ok(Ended::TimedOut);
         }
-        let complaint = read_all(complaints);
+        let report = read_all(report);
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
         let killed = sys::killed_for_memory() != killed_before
             || status
@@ -161,24 +181,22 @@ impl ConfinedCompiler {
         if killed && usage.peak_bytes > MODEST_BYTES {
             return Ok(Ended::Failed("the compiler ran out of memory".into()));
         }
-        failure_of_machine(&complaint, &said, folder, killed)
+        failure_of_machine(confine::complaint(&report), &said, folder, killed)
             .map_or(Ok(Ended::Failed(shorten(&said))), Err)
     }
 
     /// What the compiler may do in `run`, as the role reads it.
     fn confinement(&self, run: Run<'_>) -> Result<String, BenchError> {
-        let mut files = self.toolchain.files.clone();
+        let mut files = self.files.clone();
         files.write.push(run.folder.path().to_owned());
-        files
-            .read
-            .extend([self.headers.clone(), run.extra.to_owned()]);
+        files.read.push(run.extra.to_owned());
         let threads = limits::beside_others(PROCESSES, run.user);
         let limits = Limits {
-            address_space: MEMORY_BYTES,
+            address_space: self.allowance.memory_bytes,
             file_bytes: run.file_bytes,
             open_files: 128,
             threads,
-            cpu_s: PROCESSOR_S,
+            cpu_s: self.allowance.processor_s,
         };
         let confinement = Confinement {
             user: run.user,
@@ -192,15 +210,15 @@ impl ConfinedCompiler {
 /// Why the machine is to blame for a compiler that failed, if it is: the process that was to become the
 /// compiler complained, or the machine lacked something.
 fn failure_of_machine(
-    complaint: &str,
+    complaint: Option<&str>,
     said: &str,
     folder: &Path,
     killed: bool,
 ) -> Option<BenchError> {
-    if complaint.contains(NO_PROCESS) {
-        return Some(no_process(complaint));
-    }
-    if !complaint.is_empty() {
+    if let Some(complaint) = complaint {
+        if complaint.contains(NO_PROCESS) {
+            return Some(no_process(complaint));
+        }
         let error = BenchError::machine(format!("the compiler could not be confined: {complaint}"));
         return Some(if complaint.contains(NO_LIMITS) {
             error.hint(RAISE_ALL)
@@ -226,7 +244,7 @@ fn read_all(pipe: OwnedFd) -> String {
 }
 
 /// What a command printed into a file, up to `most` bytes.
-pub(super) fn read_start(mut file: File, most: u64) -> String {
+pub(crate) fn read_start(mut file: File, most: u64) -> String {
     let mut bytes = Vec::new();
     // A memory file can always be read; if not, nothing was said.
     drop(

@@ -1,44 +1,12 @@
-//! Bad answers to a task, generated as C from its signature and its reference.
+//! Bad answers to a task in C, generated from its signature and its reference.
 
 use std::fmt::Write;
 
 use hotloop_flow::Task;
-use hotloop_flow::formula::{self, Sizes};
 use hotloop_flow::interface::{Arg, Kind, Role};
 use hotloop_flow::language::c::type_name;
 
-/// The expected verdict of a probe for a sound task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Expect {
-    /// Anything but correct.
-    Failure,
-    /// Correct.
-    Success,
-}
-
-/// A candidate that tests its task.
-pub(crate) struct Probe {
-    /// What it does.
-    pub(crate) about: String,
-    pub(crate) expect: Expect,
-    /// What it means if the expectation holds.
-    pub(crate) then: &'static str,
-    /// What it means if it does not.
-    pub(crate) otherwise: &'static str,
-    /// C.
-    pub(crate) source: String,
-}
-
-/// A candidate that must not pass.
-fn bad(about: &str, otherwise: &'static str, source: String) -> Probe {
-    Probe {
-        about: about.to_owned(),
-        expect: Expect::Failure,
-        then: "",
-        otherwise,
-        source,
-    }
-}
+use crate::lint::probe::{Expect, Probe, bad, elements, outputs};
 
 /// All probes that fit the task.
 pub(crate) fn all(task: &Task) -> Vec<Probe> {
@@ -129,10 +97,6 @@ fn copies(task: &Task) -> impl Iterator<Item = Probe> {
     })
 }
 
-fn outputs(task: &Task) -> impl Iterator<Item = &Arg> {
-    task.function().args.iter().filter(|arg| arg.is_output())
-}
-
 /// The name of an output in the generated code. A return value is a local array of one.
 fn name(arg: &Arg) -> String {
     if arg.role == Role::Return {
@@ -175,44 +139,6 @@ fn entry(task: &Task, body: &str) -> String {
         code.push_str("    return returned[0];\n");
     }
     code.push_str("}\n");
-    code
-}
-
-/// The number of elements of `arg`, derived from the scalars that a candidate sees. If several
-/// problems match, it is the smallest, because reading less is always safe.
-fn elements(task: &Task, arg: &Arg) -> String {
-    let sets =
-        || std::iter::once(&task.function().sizes.timed).chain(&task.function().sizes.hidden);
-    let number = |sizes: &Sizes| arg.elements(sizes).unwrap_or(0);
-    let scalars: Vec<&Arg> = task
-        .function()
-        .args
-        .iter()
-        .filter(|arg| arg.role == Role::Scalar)
-        .collect();
-    let key = |sizes: &Sizes| -> Vec<String> {
-        let value = |arg: &&Arg| {
-            formula::evaluate(arg.value.as_deref().unwrap_or("0"), sizes).unwrap_or(0.0)
-        };
-        scalars
-            .iter()
-            .map(|arg| format!("{} == {}", arg.name, value(arg)))
-            .collect()
-    };
-    let mut code = String::new();
-    for sizes in sets() {
-        let condition = key(sizes);
-        let least = sets()
-            .filter(|other| key(other) == condition)
-            .map(number)
-            .min()
-            .unwrap_or(0);
-        if condition.is_empty() {
-            return format!("{least}L");
-        }
-        let _ = write!(code, "({}) ? {least}L : ", condition.join(" && "));
-    }
-    code.push_str("1L");
     code
 }
 

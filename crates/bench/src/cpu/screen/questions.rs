@@ -1,0 +1,134 @@
+//! Questions to the preprocessor that tell which files exist.
+//!
+//! Where nothing closes files to the compiler, `__has_include` answers for any path, and where
+//! something does, a file that exists ends the compiler. So a source may ask for headers by plain
+//! names only, written down where they are asked for. Macros can paste the operator together, so
+//! directives may not hold the pieces of its name either.
+
+use hotloop_flow::language::c::lex::{Directive, Token, TokenKind};
+
+use crate::cpu::screen::headers::is_path;
+
+const OPERATORS: [&str; 5] = [
+    "__has_include",
+    "__has_include_next",
+    "__has_include__",
+    "__has_include_next__",
+    "__has_embed",
+];
+
+/// The rule that a directive breaks.
+pub(super) fn refuse(directive: &Directive<'_>, source: &str) -> Option<String> {
+    if matches!(directive.name.as_ref(), "pragma" | "error" | "warning") {
+        return None;
+    }
+    let body = &directive.body;
+    let is_bad = |at: &usize| {
+        let name = body[*at].text.as_ref();
+        body[*at].kind == TokenKind::Ident
+            && (is_piece(name)
+                || (OPERATORS.contains(&name)
+                    && !names_it_only(directive, *at)
+                    && !asks_plainly(&body[at + 1..], source)))
+    };
+    let at = (0..body.len()).find(is_bad)?;
+    Some(format!(
+        "`{}` in `#{}`: a source may ask for headers only as `__has_include(<name.h>)`",
+        body[at].text, directive.name
+    ))
+}
+
+/// Whether a name begins an operator's, or is all of it that a header's macro could not add.
+fn is_piece(name: &str) -> bool {
+    let is_one = |operator: &str| {
+        let missing = operator.len().saturating_sub(name.len());
+        operator.starts_with(name) && missing > 0
+            || operator.ends_with(name) && (1..=2).contains(&missing)
+    };
+    !OPERATORS.contains(&name) && OPERATORS.iter().any(|operator| is_one(operator))
+}
+
+/// Whether the operator at `at` is looked for or defined, and asks nothing.
+fn names_it_only(directive: &Directive<'_>, at: usize) -> bool {
+    let before = |count: usize| at.checked_sub(count).map(|index| &directive.body[index]);
+    let is_defined =
+        |token: Option<&Token<'_>>| token.is_some_and(|token| token.is_ident("defined"));
+    match directive.name.as_ref() {
+        "ifdef" | "ifndef" | "elifdef" | "elifndef" => true,
+        "define" | "undef" if at == 0 => true,
+        _ => {
+            is_defined(before(1))
+                || (before(1).is_some_and(|token| token.is_punct("(")) && is_defined(before(2)))
+        }
+    }
+}
+
+/// Whether `(<name.h>)` or `("name.h")` follows.
+fn asks_plainly(behind: &[Token<'_>], source: &str) -> bool {
+    let [open, first, rest @ ..] = behind else {
+        return false;
+    };
+    let (header, rest) = if first.kind == TokenKind::Str {
+        (Some(first.text.as_ref()), rest)
+    } else if first.is_punct("<") {
+        let end = rest.iter().position(|token| token.is_punct(">"));
+        let header = end.and_then(|end| source.get(first.end..rest[end].offset));
+        (header, end.map_or(&[][..], |end| &rest[end + 1..]))
+    } else {
+        (None, rest)
+    };
+    let is_plain = |header: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-+./".contains(c);
+        header.chars().all(plain) && !is_path(header)
+    };
+    open.is_punct("(")
+        && header.is_some_and(is_plain)
+        && rest.first().is_some_and(|token| token.is_punct(")"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cpu::screen;
+
+    #[test]
+    fn a_source_may_ask_for_headers_by_name() {
+        for line in [
+            "#if __has_include(<omp.h>) && __has_include ( \"immintrin.h\" )",
+            "#if defined(__has_include) && __has_include(<sys/mman.h>)",
+            "#ifdef __has_include",
+            "#if defined __has_include",
+            "#define __has_include(header) 0",
+            "#define HAS_THREADS __has_include(<threads.h>)",
+            "#if __has_builtin(__builtin_fma)",
+            "#define JOIN(a, b) a##b",
+            "#error __has_",
+        ] {
+            assert_eq!(screen::source(&format!("{line}\n")), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn no_other_question_is_understood() {
+        for line in [
+            "#if __has_include(\"/etc/passwd\")",
+            "#if __has_include(</etc/passwd>)",
+            "#if __has_include(<../x.h>)",
+            "#if __has_include(<a//etc/passwd>)",
+            "#if __has_include(PLACE)",
+            "#if __has_include(<a.h> PLACE)",
+            "#if __has_include_next(PLACE)",
+            "#define ASK __has_include",
+            "#define ASK(x) __has_include(x)",
+            "#define ASK(x) __has_##x",
+            "#if JOIN(__has_, include)(PLACE)",
+            "#if JOIN(_, JOIN(_has_inc, lude))(PLACE)",
+            "#if HEADER_MACRO(has_include)(PLACE)",
+            "#if __has_embed(__FILE__)",
+        ] {
+            assert!(
+                screen::source(&format!("{line}\n#endif\n")).is_some(),
+                "{line}"
+            );
+        }
+    }
+}

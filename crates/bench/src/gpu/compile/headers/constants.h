@@ -1,0 +1,14 @@
+// The constants of NVIDIA's math_constants.h that device code uses.
+#ifndef HOTLOOP_CONSTANTS
+#define HOTLOOP_CONSTANTS
+#define CUDART_INF_F __int_as_float(0x7f800000)
+#define CUDART_NAN_F __int_as_float(0x7fffffff)
+#define CUDART_MAX_NORMAL_F FLT_MAX
+#define CUDART_PI_F 3.141592654f
+#define CUDART_SQRT_TWO_F 1.414213562f
+#define CUDART_L2E_F 1.442695041f
+#define CUDART_LN2_F 0.693147181f
+#define CUDART_INF __longlong_as_double(0x7ff0000000000000ULL)
+#define CUDART_NAN __longlong_as_double(0xfff8000000000000ULL)
+#define CUDART_PI 3.1415926535897931e+0
+#endif

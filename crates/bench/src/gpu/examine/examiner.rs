@@ -1,0 +1,161 @@
+//! The bench's side of the examiner's process.
+
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use hotloop_flow::BenchError;
+
+use crate::gpu::examine::wire;
+use crate::gpu::examine::work::{Answer, GpuFacts, Opening, Reply, Request, Work};
+use crate::gpu::image::Image;
+use crate::role::names::GPU_EXAMINER;
+
+/// Time to open a GPU, which may be asleep.
+const OPENING: Duration = Duration::from_mins(1);
+/// Time to judge, beside what the candidate may take.
+const JUDGING: Duration = Duration::from_mins(2);
+const CALLS: f64 = 40.0;
+
+/// How the examiner works.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    /// The executable that plays the hidden roles.
+    pub(crate) roles: PathBuf,
+    /// The kernels of [`crate::gpu::trusted::SOURCE`], compiled for the GPU.
+    pub(crate) trusted: Image,
+    /// Whether runners close their system calls.
+    pub(crate) seccomp: bool,
+    /// Runners that wait for another's death; each holds about half a gigabyte of the GPU.
+    pub(crate) spares: u32,
+}
+
+/// The examiner of one GPU. It ends when this is dropped.
+pub(crate) struct Examiner {
+    options: Options,
+    process: Option<Process>,
+    facts: GpuFacts,
+}
+
+struct Process {
+    child: Child,
+    stream: UnixStream,
+}
+
+impl Examiner {
+    /// Starts the process, which opens the first GPU.
+    pub(crate) fn start(options: Options) -> Result<Self, BenchError> {
+        let (process, facts) = open(&options)?;
+        Ok(Self {
+            options,
+            process: Some(process),
+            facts,
+        })
+    }
+
+    /// The GPU that judges.
+    pub(crate) fn facts(&self) -> &GpuFacts {
+        &self.facts
+    }
+
+    /// Judges a candidate. An error is never the candidate's: what may have been a passing failure is
+    /// tried once more, by a new process.
+    pub(crate) fn judge(&mut self, work: &Work) -> Result<Answer, BenchError> {
+        match self.try_judge(work) {
+            Err(error) if error.kind == hotloop_flow::error::ErrorKind::Machine => {
+                self.process = None;
+                self.try_judge(work)
+            }
+            judged => judged,
+        }
+    }
+
+    fn try_judge(&mut self, work: &Work) -> Result<Answer, BenchError> {
+        let process = match &mut self.process {
+            Some(process) => process,
+            none => none.insert(open(&self.options)?.0),
+        };
+        let patience = JUDGING + Duration::from_secs_f64(CALLS * work.limit_s);
+        let mut work = work.clone();
+        let reference = std::mem::take(&mut work.reference.image.cubin);
+        let candidate = std::mem::take(&mut work.candidate.cubin);
+        let request = Request::Judge(Box::new(work));
+        let replied = process.ask(&request, &[&reference, &candidate], patience);
+        if replied.is_err() {
+            self.process = None;
+        }
+        match replied? {
+            Reply::Judged(answer) => Ok(answer),
+            Reply::Opened(_) => Err(BenchError::machine("the examiner answers something else")),
+            Reply::Task(why) => Err(BenchError::user(why)),
+            Reply::Machine(why) => Err(machine(why)),
+        }
+    }
+}
+
+fn open(options: &Options) -> Result<(Process, GpuFacts), BenchError> {
+    let mut process = Process::start(options)?;
+    let opening = Opening {
+        seccomp: options.seccomp,
+        spares: options.spares,
+    };
+    match process.ask(&Request::Open(opening), &[&options.trusted.cubin], OPENING)? {
+        Reply::Opened(facts) => Ok((process, facts)),
+        Reply::Machine(why) | Reply::Task(why) => Err(machine(why)),
+        Reply::Judged(_) => Err(BenchError::machine("the examiner answers something else")),
+    }
+}
+
+fn machine(why: String) -> BenchError {
+    BenchError::machine(why).hint("`nvidia-smi` shows whether the GPU works and who uses it")
+}
+
+impl Process {
+    fn start(options: &Options) -> Result<Self, BenchError> {
+        let failed = |error: std::io::Error| {
+            BenchError::machine(format!("the examiner could not be started: {error}"))
+        };
+        let (stream, end) = UnixStream::pair().map_err(failed)?;
+        let child = Command::new(&options.roles)
+            .arg(GPU_EXAMINER)
+            // Baselines compute with floats as floats.
+            .env("NVIDIA_TF32_OVERRIDE", "0")
+            .stdin(OwnedFd::from(end))
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        Ok(Self { child, stream })
+    }
+
+    fn ask(
+        &mut self,
+        request: &Request,
+        attached: &[&[u8]],
+        patience: Duration,
+    ) -> Result<Reply, BenchError> {
+        let asked = wire::send(&mut self.stream, request, attached)
+            .and_then(|()| self.stream.set_read_timeout(Some(patience)))
+            .and_then(|()| wire::receive::<Reply>(&mut self.stream));
+        match asked {
+            Ok((reply, _)) => Ok(reply),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                Err(BenchError::machine(format!(
+                    "the examiner did not answer within {} s",
+                    patience.as_secs()
+                )))
+            }
+            Err(_) => Err(BenchError::machine("the examiner ended unexpectedly")),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Its runners die with it.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}

@@ -1,0 +1,235 @@
+//! What the examiner's process holds: its context, its memory, and its runners.
+
+use std::time::{Duration, Instant};
+
+use crate::gpu::driver::{Address, Attribute, Driver, Event, Failure, Gpu};
+use crate::gpu::examine::arena::Arena;
+use crate::gpu::examine::desk::Desk;
+use crate::gpu::examine::pool::{Lost, Pool, Runner};
+use crate::gpu::examine::runner::{FromRunner, RunnerSpec, ToRunner, sweep_bytes};
+use crate::gpu::examine::timing::Idle;
+use crate::gpu::examine::work::{Opening, Trouble};
+use crate::gpu::trusted::Kernels;
+use crate::inputs::Fresh;
+
+/// Bytes of the shared memory at first: so much, or a part of the GPU's memory.
+const INPUT_BYTES: u64 = 512 << 20;
+const WORK_BYTES: u64 = 1 << 30;
+const PART: u64 = 16;
+/// Words of what comparisons find.
+const RESULT_WORDS: u64 = 4096;
+/// Rounds by which the cost of a round is known.
+const IDLE_ROUNDS: usize = 7;
+/// Time for a runner that does nothing.
+const REST: Duration = Duration::from_secs(10);
+
+/// The examiner's process.
+pub(super) struct Station {
+    pub(super) gpu: Gpu,
+    pub(super) kernels: Kernels,
+    pub(super) fresh: Fresh,
+    pub(super) inputs: Arena,
+    pub(super) work: Arena,
+    pub(super) desk: Desk,
+    pub(super) results: Address,
+    /// Marks for the examiner's own clocking.
+    pub(super) marks: [Event; 2],
+    pub(super) swept: Address,
+    pub(super) sweep_bytes: u64,
+    pub(super) total_bytes: u64,
+    opening: Opening,
+    pool: Pool,
+    /// The runner at work, and what a round costs it.
+    at_work: Option<(Runner, Idle)>,
+}
+
+impl Station {
+    /// Opens the GPU with the trusted kernels and starts the runners.
+    pub(super) fn open(opening: Opening, trusted: &[u8]) -> Result<Self, Trouble> {
+        let mut fresh =
+            Fresh::from_system().map_err(|error| Trouble::Machine(error.to_string()))?;
+        let driver = Driver::load().map_err(Trouble::Machine)?;
+        let gpu = Gpu::open(driver)?;
+        if gpu.attribute(Attribute::SharesByDescriptor)? == 0 {
+            return Err(Trouble::Machine(
+                "this GPU cannot share memory between processes (no POSIX file descriptors), as \
+                 some virtual GPUs cannot"
+                    .into(),
+            ));
+        }
+        let multiprocessors = gpu.attribute(Attribute::Multiprocessors)?.max(1) as u32;
+        let kernels = Kernels::load(&gpu, trusted, multiprocessors)?;
+        let total_bytes = gpu.memory_bytes()?;
+        let arena = |most: u64, fresh: &mut Fresh| {
+            Arena::new(&gpu, &kernels, most.min(total_bytes / PART), fresh)
+        };
+        let (inputs, work) = (
+            arena(INPUT_BYTES, &mut fresh)?,
+            arena(WORK_BYTES, &mut fresh)?,
+        );
+        let pool = start_pool(&opening, &inputs, &work)?;
+        let sweep_bytes = sweep_bytes(&gpu)?;
+        let swept = gpu.allocate(sweep_bytes)?;
+        let results = gpu.allocate(8 * RESULT_WORDS)?;
+        let desk = Desk::new(&gpu, 1 << 20)?;
+        let marks = [gpu.event()?, gpu.event()?];
+        Ok(Self {
+            gpu,
+            kernels,
+            fresh,
+            inputs,
+            work,
+            desk,
+            results,
+            marks,
+            swept,
+            sweep_bytes,
+            total_bytes,
+            opening,
+            pool,
+            at_work: None,
+        })
+    }
+
+    /// Makes the shared memory at least as large. Runners that map the old one end.
+    pub(super) fn make_room(&mut self, inputs: u64, work: u64) -> Result<(), Trouble> {
+        if inputs <= self.inputs.bytes() && work <= self.work.bytes() {
+            return Ok(());
+        }
+        let grown = |arena: &Arena, bytes: u64| arena.bytes().max(bytes.next_power_of_two());
+        let sizes = [grown(&self.inputs, inputs), grown(&self.work, work)];
+        self.at_work = None;
+        self.pool.end();
+        let (gpu, kernels) = (&self.gpu, &self.kernels);
+        let mut made = Vec::new();
+        for bytes in sizes {
+            let arena = Arena::new(gpu, kernels, bytes, &mut self.fresh);
+            made.push(arena.map_err(|failure| {
+                Trouble::Machine(format!(
+                    "the GPU has no {bytes} bytes for a candidate's buffers: {failure}"
+                ))
+            })?);
+        }
+        for (old, new) in [&mut self.work, &mut self.inputs]
+            .into_iter()
+            .zip(made.into_iter().rev())
+        {
+            std::mem::replace(old, new).release(gpu)?;
+        }
+        self.pool = start_pool(&self.opening, &self.inputs, &self.work)?;
+        Ok(())
+    }
+
+    /// The runner at work, and what a round costs it. Where there is none, a spare takes over.
+    pub(super) fn runner(&mut self) -> Result<&mut (Runner, Idle), Trouble> {
+        if self.at_work.is_none() {
+            let runner = self.pool.take().map_err(Trouble::Machine)?;
+            self.at_work = Some((runner, Idle::default()));
+            let idle = self.rest(IDLE_ROUNDS)?;
+            if let Some((_, known)) = &mut self.at_work {
+                *known = idle;
+            }
+        }
+        self.at_work
+            .as_mut()
+            .ok_or_else(|| Trouble::Machine("there is no runner".into()))
+    }
+
+    /// Lets the runner do nothing a few times: what a round costs, now.
+    pub(super) fn rest(&mut self, rounds: usize) -> Result<Idle, Trouble> {
+        let mut seen = Vec::new();
+        for _ in 0..rounds {
+            self.kernels.nothing(&self.gpu)?;
+            self.gpu.synchronize()?;
+            let rested = match self.ask(&ToRunner::Rest, &[], REST)? {
+                Ok((FromRunner::Ran(run), took_s)) => (run, took_s),
+                Ok((other, _)) => {
+                    return Err(Trouble::Machine(format!(
+                        "a runner that rests says {other:?}"
+                    )));
+                }
+                Err(lost) => {
+                    self.lose_runner();
+                    return Err(Trouble::Machine(format!(
+                        "a runner that rests is lost: {lost:?}"
+                    )));
+                }
+            };
+            seen.push(rested);
+        }
+        Ok(Idle::of(&seen))
+    }
+
+    /// Asks the runner at work. The seconds are those until its answer, by this process's clock.
+    pub(super) fn ask(
+        &mut self,
+        request: &ToRunner,
+        code: &[u8],
+        patience: Duration,
+    ) -> Result<Result<(FromRunner, f64), Lost>, Trouble> {
+        let (runner, _) = self
+            .at_work
+            .as_mut()
+            .ok_or_else(|| Trouble::Machine("there is no runner".into()))?;
+        let since = Instant::now();
+        let answer = runner.ask(request, code, patience);
+        Ok(answer.map(|answer| (answer, since.elapsed().as_secs_f64())))
+    }
+
+    pub(super) fn has_runner(&self) -> bool {
+        self.at_work.is_some()
+    }
+
+    /// What a round costs the runner at work.
+    pub(super) fn idle(&mut self) -> Result<Idle, Trouble> {
+        self.runner().map(|(_, idle)| *idle)
+    }
+
+    /// Ends the runner at work. When this returns it uses the GPU no more.
+    pub(super) fn lose_runner(&mut self) {
+        self.at_work = None;
+    }
+
+    /// Whether a fresh runner can do nothing: then the GPU works, and what failed was the candidate's.
+    pub(super) fn is_well(&mut self) -> Result<(), Trouble> {
+        self.gpu.synchronize()?;
+        self.lose_runner();
+        self.runner().map(drop)
+    }
+
+    /// Seconds of some runs of the examiner's own work, each after a sweep.
+    pub(super) fn clock(
+        &self,
+        runs: usize,
+        mut work: impl FnMut(&Self) -> Result<(), Failure>,
+    ) -> Result<Vec<f64>, Failure> {
+        let [begin, end] = self.marks;
+        let mut seconds = Vec::new();
+        for _ in 0..=runs {
+            self.kernels
+                .sweep(&self.gpu, self.swept, self.sweep_bytes)?;
+            self.gpu.record(begin)?;
+            work(self)?;
+            self.gpu.record(end)?;
+            self.gpu.synchronize()?;
+            seconds.push(self.gpu.elapsed_s(begin, end)?);
+        }
+        // The first one warms up.
+        seconds.remove(0);
+        Ok(seconds)
+    }
+}
+
+fn start_pool(opening: &Opening, inputs: &Arena, work: &Arena) -> Result<Pool, Trouble> {
+    let spec = RunnerSpec {
+        input_bytes: inputs.bytes(),
+        work_bytes: work.bytes(),
+        seccomp: opening.seccomp,
+    };
+    let copy = |arena: &Arena| {
+        let copied = arena.fd.try_clone();
+        copied.map_err(|error| Trouble::Machine(format!("shared memory: {error}")))
+    };
+    let (inputs, work) = (copy(inputs)?, copy(work)?);
+    Pool::start(spec, inputs, work, opening.spares as usize).map_err(Trouble::Machine)
+}

@@ -1,0 +1,119 @@
+//! The names that a host half's symbol table has for addresses: kernels and variables, as name
+//! expressions of C++.
+
+use std::collections::BTreeMap;
+
+use cpp_demangle::{DemangleOptions, Symbol};
+use hotloop_flow::language::cuda::Halves;
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSymbol, SymbolKind};
+
+/// What an address of a host half belongs to.
+pub(super) struct Symbols {
+    /// Functions and variables by where they begin: their end, and their symbol.
+    by_start: BTreeMap<u64, (u64, String)>,
+}
+
+/// A variable of the GPU, as the host half has it.
+pub(super) struct Variable {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+}
+
+impl Symbols {
+    pub(super) fn read(program: &[u8]) -> Option<Self> {
+        let file = ElfFile64::<Endianness>::parse(program).ok()?;
+        let mut by_start: BTreeMap<u64, (u64, String)> = BTreeMap::new();
+        for symbol in file.symbols() {
+            let is_named = matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data);
+            let Ok(name) = symbol.name() else { continue };
+            if !is_named || symbol.is_undefined() || symbol.size() == 0 {
+                continue;
+            }
+            let end = symbol.address().saturating_add(symbol.size());
+            by_start.insert(symbol.address(), (end, name.to_owned()));
+        }
+        Some(Self { by_start })
+    }
+
+    fn at(&self, address: u64) -> Option<(u64, u64, &str)> {
+        let (start, (end, name)) = self.by_start.range(..=address).next_back()?;
+        (address < *end).then_some((*start, *end, name))
+    }
+
+    /// The kernel whose code an address lies in, as a name expression.
+    pub(super) fn kernel(&self, address: u64, halves: &Halves) -> Option<String> {
+        let (_, _, symbol) = self.at(address)?;
+        let full = demangled(symbol, true)?;
+        let name = demangled(symbol, false)?;
+        let plain = without_arguments(&name);
+        let is_alone = halves.kernels.get(plain)?;
+        if *is_alone {
+            return Some(name);
+        }
+        // Of functions that share a name, the parameters say which one it is.
+        let parameters = full.strip_prefix(name.as_str())?;
+        Some(format!("(void (*){parameters})&{name}"))
+    }
+
+    /// The variable that begins at an address.
+    pub(super) fn variable(&self, address: u64, halves: &Halves) -> Option<Variable> {
+        let (start, end, symbol) = self.at(address)?;
+        let name = demangled(symbol, false)?;
+        let is_known = start == address && halves.variables.contains(&name);
+        is_known.then_some(Variable {
+            name,
+            bytes: end - start,
+        })
+    }
+}
+
+/// A symbol as C++ writes it, with its parameters or without.
+fn demangled(symbol: &str, parameters: bool) -> Option<String> {
+    /// A longer name is no honest one.
+    const LONGEST: usize = 2000;
+    if symbol.len() > LONGEST {
+        return None;
+    }
+    let Ok(parsed) = Symbol::new(symbol) else {
+        return Some(symbol.to_owned());
+    };
+    let mut options = DemangleOptions::new().no_return_type();
+    if !parameters {
+        options = options.no_params();
+    }
+    let text = parsed.demangle_with_options(&options).ok()?;
+    let text = text.replace("(anonymous namespace)::", "");
+    (text.len() <= 4 * LONGEST).then_some(text)
+}
+
+/// A name without its template arguments: up to the first `<`.
+fn without_arguments(name: &str) -> &str {
+    name.split_once('<').map_or(name, |(plain, _)| plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_name_expressions() {
+        let name = |symbol| demangled(symbol, false).unwrap();
+        assert_eq!(name("relu"), "relu");
+        assert_eq!(name("_Z4reluPKfPfx"), "relu");
+        assert_eq!(
+            name("_ZN4blas6detail4axpyEfPKfS2_Pfi"),
+            "blas::detail::axpy"
+        );
+        assert_eq!(name("_Z5scaleILi4EfEvPKT0_i"), "scale<4, float>");
+        assert_eq!(name("_Z1kILb1ELj3EEvv"), "k<true, (unsigned int)3>");
+        assert_eq!(name("_ZN12_GLOBAL__N_11kEPf"), "k");
+        assert_eq!(name("_ZL1kPf"), "k");
+        assert_eq!(
+            name("_Z3mapI4ReluIfEfEvPKT0_PS2_xT_"),
+            "map<Relu<float>, float>"
+        );
+        let full = demangled("_Z5scaleILi4EfEvPKT0_i", true).unwrap();
+        assert_eq!(full, "scale<4, float>(float const*, int)");
+    }
+}
