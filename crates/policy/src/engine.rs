@@ -23,6 +23,12 @@ use crate::train::{Learner, Reference, Schedule, Update};
 /// A snapshot of an adapter with the optimiser's state.
 pub struct Kept(Box<Learner>);
 
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Kept")
+    }
+}
+
 /// A model that answers and learns.
 pub struct Engine {
     learner: Learner,

@@ -18,7 +18,7 @@ const HELD_OUT: usize = 512;
 const PAST: usize = 20;
 
 /// How the tuning ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Tuned {
     /// Steps taken.
     pub steps: u64,
@@ -30,6 +30,20 @@ pub struct Tuned {
     pub after: Option<f64>,
     /// Whether it was stopped from outside.
     pub stopped: bool,
+    /// Whether it ended because the loss on held-out examples rose.
+    pub early: bool,
+    /// The state with the lowest loss on held-out examples, if it was to end early.
+    pub best: Option<Best>,
+}
+
+/// The state of a tuning with the lowest loss on held-out examples.
+#[derive(Debug)]
+pub struct Best {
+    /// Steps taken then.
+    pub steps: u64,
+    pub held_out: f64,
+    /// The adapter; `None` if all parameters learn, which are too many to keep twice.
+    pub kept: Option<Kept>,
 }
 
 /// An evaluation during a tuning.
@@ -85,7 +99,10 @@ pub fn tune(
             before,
             after: None,
             stopped: false,
+            early: false,
+            best: None,
         },
+        worse: 0,
         held_out,
         total: lessons.steps(),
         past: Vec::new(),
@@ -104,14 +121,20 @@ pub fn tune(
             watch.stepped();
             if course.tuned.steps.is_multiple_of(every) {
                 let held_out = course.look(engine)?;
-                let Tuned { steps, tokens, .. } = course.tuned;
                 watch.looked(&Look {
-                    steps,
+                    steps: course.tuned.steps,
                     of: course.total,
-                    tokens,
+                    tokens: course.tuned.tokens,
                     loss,
                     held_out,
                 });
+                if lessons
+                    .patience
+                    .is_some_and(|patience| course.worse >= patience)
+                {
+                    course.tuned.early = true;
+                    break 'all;
+                }
             }
         }
     }
@@ -131,6 +154,8 @@ struct Course<'a> {
     last: Vec<usize>,
     /// The last adapter with a finite loss, and its step.
     good: Option<(u64, Kept)>,
+    /// Evaluations since the lowest loss on held-out examples.
+    worse: u32,
     /// An adapter whose loss the next step will show.
     unproved: Option<(u64, Kept)>,
 }
@@ -177,6 +202,19 @@ impl Course<'_> {
     fn look(&mut self, engine: &Engine) -> Result<Option<f64>, TuneError> {
         let held = loss(engine, self.held_out)?;
         self.check(engine, held)?;
+        if let (Some(_), Some(held)) = (self.lessons.patience, held) {
+            let lowest = self.tuned.best.as_ref().map(|best| best.held_out);
+            if lowest.is_none_or(|lowest| held < lowest) {
+                self.worse = 0;
+                self.tuned.best = Some(Best {
+                    steps: self.tuned.steps,
+                    held_out: held,
+                    kept: engine.keep()?,
+                });
+            } else {
+                self.worse += 1;
+            }
+        }
         self.unproved = engine.keep()?.map(|kept| (self.tuned.steps, kept));
         Ok(held)
     }

@@ -15,6 +15,11 @@ pub struct Lessons {
     pub held_out: Vec<Sequence>,
     /// Approximate number of tokens per step.
     pub batch_tokens: usize,
+    /// The most examples per step.
+    pub batch_examples: usize,
+    /// After how many evaluations without a better loss on held-out examples the tuning ends; `None`
+    /// for never.
+    pub patience: Option<u32>,
     /// Number of passes over the examples.
     pub epochs: u32,
     /// Seed of the order.
@@ -37,7 +42,9 @@ impl Lessons {
         let mut tokens = 0;
         for index in order {
             let length = self.examples[index].tokens.len();
-            if tokens + length > self.batch_tokens && tokens > 0 {
+            let count = batches.last().map_or(0, Vec::len);
+            let is_full = tokens + length > self.batch_tokens || count >= self.batch_examples;
+            if is_full && count > 0 {
                 batches.push(Vec::new());
                 tokens = 0;
             }
@@ -76,6 +83,8 @@ mod tests {
             origins,
             held_out: Vec::new(),
             batch_tokens: 100,
+            batch_examples: usize::MAX,
+            patience: None,
             epochs: 2,
             seed: 3,
         };
@@ -91,6 +100,14 @@ mod tests {
                     .all(|batch| !batch.is_empty() && tokens(batch) <= 100)
             );
         }
+        let by_four = Lessons {
+            batch_tokens: usize::MAX,
+            batch_examples: 4,
+            ..lessons
+        };
+        let sizes: Vec<usize> = by_four.batches(0).iter().map(Vec::len).collect();
+        assert_eq!(sizes, [vec![4; 12], vec![2]].concat());
+        let lessons = by_four;
         assert_ne!(
             lessons.batches(0),
             lessons.batches(1),

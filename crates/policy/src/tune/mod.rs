@@ -9,6 +9,6 @@ mod diverged;
 mod error;
 mod lessons;
 
-pub use course::{Look, Tuned, Watch, tune};
+pub use course::{Best, Look, Tuned, Watch, tune};
 pub use error::{Divergence, KeptState, TuneError, Written};
 pub use lessons::{Lessons, pair};

@@ -15,6 +15,9 @@ using std::min;
 
 #define __global__
 #define __device__
+#define __host__
+#define __constant__
+#define __forceinline__ inline
 #define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
@@ -26,6 +29,12 @@ struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
 struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(8) int2 { int x, y; };
+struct alignas(16) int4 { int x, y, z, w; };
+struct alignas(16) double2 { double x, y; };
+inline int2 make_int2(int a, int b) { return {a, b}; }
+inline int4 make_int4(int a, int b, int c, int d) { return {a, b, c, d}; }
+inline double2 make_double2(double a, double b) { return {a, b}; }
 inline float2 make_float2(float a, float b) { return {a, b}; }
 inline float4 make_float4(float a, float b, float c, float d) { return {a, b, c, d}; }
 inline uint2 make_uint2(unsigned a, unsigned b) { return {a, b}; }
@@ -36,8 +45,29 @@ static dim3e threadIdx, blockIdx, blockDim, gridDim;
 inline float __uint_as_float(unsigned u) { float f; memcpy(&f, &u, 4); return f; }
 inline unsigned __float_as_uint(float f) { unsigned u; memcpy(&u, &f, 4); return u; }
 inline void __threadfence() {}
-inline unsigned atomicAdd(unsigned* at, unsigned n) { unsigned old = *at; *at += n; return old; }
+inline void __threadfence_block() {}
+inline void __threadfence_system() {}
+// Threads take turns, so plain loads and stores are atomic. The value may have another type than the place.
+template <class T> struct EmuSame { typedef T type; };
+template <class T> T atomicAdd(T* at, typename EmuSame<T>::type n) { T old = *at; *at = old + n; return old; }
+template <class T> T atomicSub(T* at, typename EmuSame<T>::type n) { T old = *at; *at = old - n; return old; }
+template <class T> T atomicMax(T* at, typename EmuSame<T>::type n) { T old = *at; *at = old < n ? n : old; return old; }
+template <class T> T atomicMin(T* at, typename EmuSame<T>::type n) { T old = *at; *at = n < old ? n : old; return old; }
+template <class T> T atomicExch(T* at, typename EmuSame<T>::type n) { T old = *at; *at = n; return old; }
+template <class T> T atomicCAS(T* at, typename EmuSame<T>::type is, typename EmuSame<T>::type n) { T old = *at; if (old == is) *at = n; return old; }
 template <class T> T __ldcg(const T* at) { return *at; }
+template <class T> T __ldg(const T* at) { return *at; }
+template <class T> T __ldcs(const T* at) { return *at; }
+template <class T> void __stcs(T* at, typename EmuSame<T>::type value) { *at = value; }
+inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+inline float __fdividef(float a, float b) { return a / b; }
+[[noreturn]] inline void __trap() { __builtin_trap(); }
+inline long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
+enum { warpSize = 32 };
 inline float __expf(float x) { return expf(x); }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
@@ -76,8 +106,9 @@ inline void* emu_dynamic() { return emu_block().memory; }
 }
 
 static void emu_become(unsigned fibre) {
+    unsigned thread = fibre % emu_threads;
     emu_now = fibre;
-    threadIdx = {fibre % emu_threads, 0, 0};
+    threadIdx = {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
     blockIdx = emu_block().index;
 }
 
@@ -151,6 +182,11 @@ template <class T> T __shfl_up_sync(unsigned, T v, int o) {
     unsigned lane = emu_now & 31;
     return emu_from(v, lane >= (unsigned)o ? lane - o : lane);
 }
+template <class T> T __shfl_down_sync(unsigned, T v, int o) {
+    unsigned lane = emu_now & 31;
+    return emu_from(v, lane + (unsigned)o < 32 ? lane + o : lane);
+}
+inline void __syncwarp(unsigned = 0xffffffffu) { emu_warp_sync(); }
 inline unsigned __ballot_sync(unsigned, bool p) {
     emu_exchange[emu_now][0] = p;
     emu_warp_sync();
@@ -159,6 +195,9 @@ inline unsigned __ballot_sync(unsigned, bool p) {
     emu_warp_sync();
     return bits;
 }
+
+inline int __any_sync(unsigned mask, bool p) { return __ballot_sync(mask, p) != 0; }
+inline int __all_sync(unsigned mask, bool p) { return __ballot_sync(mask, !p) == 0; }
 
 inline float emu_bf16(uint32_t word, int half) { return __uint_as_float(half ? word & 0xffff0000u : word << 16); }
 
@@ -295,7 +334,7 @@ std::function<void()> emu_bind(void (*f)(A...), void** p, std::index_sequence<I.
 template <class... A> std::function<void()> emu_prepare(void (*f)(A...), void** p, EmuLaunch launch) {
     auto body = emu_bind(f, p, std::index_sequence_for<A...>{});
     return [body, launch]() mutable {
-        unsigned cluster = launch.cluster, threads = launch.block.x;
+        unsigned cluster = launch.cluster, threads = launch.block.x * launch.block.y * launch.block.z;
         if (threads > 1024) emu_die("more than 1024 threads");
         if (cluster > EMU_CLUSTER || cluster * threads > EMU_THREADS || launch.grid.y % cluster) emu_die("no such cluster");
         if (launch.shared > (227u << 10)) emu_die("more shared memory than an SM has");
@@ -321,3 +360,25 @@ template <class... A> std::function<void()> emu_prepare(void (*f)(A...), void** 
         }
     };
 }
+
+// What a name expression stands for: a kernel, its parameters, or a variable.
+template <class... A> std::function<void()> emu_any(void (*f)(A...), void** p, EmuLaunch l) { return emu_prepare(f, p, l); }
+template <class T> std::function<void()> emu_any(T*, void**, EmuLaunch) { return nullptr; }
+template <class... A> int emu_parameter(void (*)(A...), size_t at, size_t* offset, size_t* size) {
+    size_t sizes[] = {sizeof(A)..., 0}, aligns[] = {alignof(A)..., 1}, next = 0;
+    if (at >= sizeof...(A)) return 1;
+    for (size_t n = 0; n <= at; n++) {
+        next = (next + aligns[n] - 1) / aligns[n] * aligns[n];
+        *offset = next;
+        next += *size = sizes[n];
+    }
+    return 0;
+}
+template <class T> int emu_parameter(T*, size_t, size_t*, size_t*) { return 1; }
+template <class... A> size_t emu_size(void (*)(A...)) { return 0; }
+template <class T> size_t emu_size(T*) { return sizeof(T); }
+#define EMU_NAME(symbol, ...)                                                                                          \
+    extern "C" std::function<void()> emu__##symbol(void** p, EmuLaunch l) { return emu_any(&__VA_ARGS__, p, l); }       \
+    extern "C" int emup__##symbol(size_t at, size_t* o, size_t* s) { return emu_parameter(&__VA_ARGS__, at, o, s); }    \
+    extern "C" void* emuv__##symbol() { return (void*)&__VA_ARGS__; }                                                   \
+    extern "C" size_t emus__##symbol() { return emu_size(&__VA_ARGS__); }

@@ -1,7 +1,8 @@
-// Causal attention over packed sequences with grouped key heads, plainly: one warp a row and head.
+// Causal attention over packed sequences with grouped key heads: one warp for each row and head.
 //
-// Slow and exact: it serves float, and heads whose width the tensor-core kernels do not know. Nothing of T x T is kept;
-// backward recomputes probabilities from each row's log-sum-exp. `first[row]` and `last[row]` bound the row's sequence.
+// This is slow and exact. It serves float, and head widths that the tensor-core kernels do not support.
+// No T x T matrix is kept: backward recomputes probabilities from each row's log-sum-exp.
+// `first[row]` and `last[row]` bound the row's sequence.
 // qkv rows are as rope.cu has them; y and dy rows are heads * dim; lse and delta are (rows, heads).
 // A lane holds the values lane, lane + 32, ... of a head: dim is at most 256.
 
@@ -64,7 +65,7 @@ extern "C" __global__ void attention_plain(const real* qkv, const int* first, re
 extern "C" __global__ void attention_delta(const real* y, const real* dy, float* delta, int heads, int dim) {
     i64 row = (i64)blockIdx.x * heads;
     int lane = threadIdx.x & 15;
-    // All lanes of a warp come along to the end, for the sums.
+    // All lanes of a warp stay until the end, because they take part in the sums.
     for (int first = 0; first < heads; first += blockDim.x / 16) {
         int head = first + threadIdx.x / 16;
         float sum = 0.0f;
@@ -100,7 +101,7 @@ extern "C" __global__ void attention_plain_dq(const real* qkv, const int* first,
     lane_store(d_qkv + row * width + head * dim, out, dim, 1.0f);
 }
 
-// dk and dv of each row and key head: the sum over its query heads is taken here, so nothing is added by atomics.
+// dk and dv of each row and key head. It sums over the query heads itself, so there are no atomics.
 // Grid (rows, kv_heads), 32 threads.
 extern "C" __global__ void attention_plain_dkv(const real* qkv, const int* last, const real* dy, const float* lse,
                                                const float* delta, real* d_qkv, int heads, int kv_heads, int dim,

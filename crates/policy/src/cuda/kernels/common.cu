@@ -1,4 +1,4 @@
-// What every kernel file begins with: types, conversions, reductions.
+// The start of every kernel file: types, conversions, reductions.
 //
 // `real` is the type of weights and activations: bf16 (its bits in a u16) or, compiled with HOTLOOP_F32, float.
 // All arithmetic is in float. No CUDA header is needed, so NVRTC alone can build this.
@@ -132,7 +132,7 @@ __device__ inline float block_max(float v) {
     return warp_max(lane < warps ? parts[lane] : NEGATIVE);
 }
 
-// The same draws as noise.rs: a function of a seed and an index.
+// Draws the same numbers as noise.rs: a function of a seed and an index.
 __device__ inline u64 noise_mix(u64 z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;

@@ -2,8 +2,8 @@
 //
 // The cache is (slots, capacity, kv_heads * dim). A block takes one row, one key head with up to 8 of its query heads,
 // and one run of RUN keys: grid (rows, kv_heads * ceil(group / 8), runs), 128 threads. `runs` covers the whole capacity,
-// as a captured graph cannot change it; runs beyond the row's position leave at once. `lanes` lanes, a power of two,
-// share a key, each with 8 of its values; dim is a multiple of 8 and at most 256.
+// because a captured graph cannot change it. Blocks of runs beyond the row's position return at once.
+// `lanes` lanes, a power of two, share a key, each with 8 of its values; dim is a multiple of 8 and at most 256.
 // Partial results per run are joined by `decode_join`.
 
 #define RUN 512
@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(128)
 #pragma unroll
     for (int h = 0; h < SHARE; h++) {
         if (h >= here) break;
-        // Lanes that hold the same part of other keys join first, then the warps through shared memory.
+        // First the lanes that hold the same part of other keys add up, then the warps, through shared memory.
         for (int o = lanes; o < 32; o <<= 1) {
             float other = __shfl_xor_sync(WARP, top[h], o), best = fmaxf(top[h], other);
             float mine = fast_exp(top[h] - best), theirs = fast_exp(other - best);

@@ -1,15 +1,15 @@
-// The same on tensor cores (bf16, heads of 64 or 128 values): mma.sync m16n8k16, fragments as in flash.cu.
+// Attention of one new token on tensor cores (bf16, heads of 64 or 128 values): mma.sync m16n8k16, with fragments as
+// in flash.cu.
 //
 // A block takes one row, one key head with up to 8 of its query heads, and one run of RUN keys; each of its 8 warps takes
-// 16 keys at a time, straight from memory into registers. That works without a detour through shared memory because
-// sums do not care for order: a lane loads 16 bytes where they lie and calls them the fragment's columns, and queries
-// and results are numbered the same way.
+// 16 keys at a time, from memory into registers. This needs no shared memory, because sums have no order: a lane loads
+// 16 neighbouring bytes and uses them as the fragment's columns. Queries and results are numbered in the same order.
 //   scores (16 keys x 8 heads): lane (g, t) holds dims 32 i + 8 t .. + 8 of keys g and g + 8, and of query head g.
 //   values (16 dims x 8 heads): lane (g, t) holds dims 64 i + 8 g .. + 8 of keys 2 t, 2 t + 1, 2 t + 8 and 2 t + 9; tile
 //   4 i + j takes two of each eight, 2 j for rows below 8 and 2 j + 1 for the others.
 // Grid (rows, kv_heads * ceil(group / 8), runs), 256 threads.
 //
-// The last block of a row to finish joins its runs, in their order: `arrivals` only counts.
+// The last block of a row to finish joins the row's runs in a fixed order. `arrivals` only counts blocks.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
 #define DECODE_WARPS 8
@@ -42,7 +42,7 @@ __device__ inline u32 transposed(u32 x) {
 #endif
 }
 
-// 16 keys and their values. Those beyond the last are the last one's, and masked later.
+// 16 keys and their values. Keys beyond the last repeat the last one, and are masked later.
 template <int D> struct KeysValues {
     Sixteen k[2][D / 32], v[4][D / 64];
 
@@ -63,7 +63,7 @@ template <int D> struct KeysValues {
     }
 };
 
-// What a warp has so far of heads 2t and 2t + 1: largest score, this lane's share of the sum, and the weighted values.
+// A warp's state for heads 2t and 2t + 1: largest score, this lane's share of the sum, and the weighted values.
 template <int D> struct Attended {
     float top[2], sum[2], out[D / 16][4];
 
@@ -117,7 +117,7 @@ template <int D> struct Attended {
     }
 };
 
-// What the warps have goes to shared memory. Ends in a barrier.
+// Writes the warps' states to shared memory. Ends in a barrier.
 template <int D>
 __device__ inline void join_warps(Attended<D>& mine, float tops[][SHARE], float sums[][SHARE], float outs[][SHARE][D]) {
     int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
@@ -139,8 +139,8 @@ __device__ inline void join_warps(Attended<D>& mine, float tops[][SHARE], float 
     __syncthreads();
 }
 
-// The block's run: the result where it is the only one, and its share of it otherwise. WOVEN: as products of a decode
-// step's own kernels take rows.
+// Finishes the block's run. It writes the result if there is only one run, and its share otherwise.
+// WOVEN: in the order in which the products of decode_product.cu read rows.
 template <int D, bool WOVEN>
 __device__ inline void store_run(float tops[][SHARE], float sums[][SHARE], float outs[][SHARE][D], float* partial,
                                  float* bounds, real* y, i64 head, int here, int runs, int used) {
@@ -175,7 +175,7 @@ __device__ inline void join_runs(const float* partial, const float* bounds, real
     for (int n = threadIdx.x; n < here * D; n += blockDim.x) {
         i64 at = (head + n / D) * runs;
         float best = NEGATIVE, total = 0.0f, value = 0.0f;
-        // Past the first cache, which may hold a line from before another block wrote to it.
+        // Bypasses the L1 cache, which may hold a line from before another block wrote to it.
         for (int r = 0; r < used; r++) best = fmaxf(best, __ldcg(bounds + (at + r) * 2));
         for (int r = 0; r < used; r++) {
             float weight = fast_exp(__ldcg(bounds + (at + r) * 2) - best);
@@ -209,7 +209,7 @@ __device__ void decode_flash(const real* qkv, const real* keys, const real* valu
         KeysValues<D> now, next;
         now.load(keys + base, values + base, width, key, end);
         for (; key < end; key += DECODE_WARPS * 16) {
-            // What comes next is on its way while this is worked on.
+            // Loads the next values while these are in use.
             if (key + DECODE_WARPS * 16 < end) next.load(keys + base, values + base, width, key + DECODE_WARPS * 16, end);
             mine.add(q, now, key, end, scale);
             now = next;

@@ -1,22 +1,22 @@
-// Products of a decode step for at most 64 rows (bf16): y = x W', with what stands before and after a product in a
-// layer folded in. W is (outputs, inputs), as it lies in the arena.
+// Products of a decode step for at most 64 rows (bf16): y = x W'. The layer's operations before and after a product are
+// fused into it. W is (outputs, inputs), as in the arena.
 //
-// Rows are the A of mma.sync m16n8k16 and weights the B: a warp owns 32 outputs and takes 32 inputs at a time, straight
-// from memory into registers, where the 16 bytes that a lane loads are two fragments as they lie. Rows come woven
-// (tensor.cu), which is the order of inputs that goes with it. STEP_DEPTH such chunks of weights are under way.
+// Rows are the A of mma.sync m16n8k16 and weights are the B. A warp owns 32 outputs and loads 32 inputs at a time from
+// memory into registers. The 16 bytes that a lane loads are two fragments without any shuffling. For this the rows are
+// woven (tensor.cu). STEP_DEPTH chunks of weights are in flight.
 //
 //   warps of a block: (groups + lows) x across; `across` warps share the chunks of the same outputs and join at the end
 //   grid: (tiles, slices); a block takes a tile of 32 * groups outputs and a slice of the inputs
-//   slices of a tile are a cluster: each of its blocks finishes a share of the rows, out of the sums of all
-//   shared memory: the slice of all rows, and then, in its place, the sums of each of `across` warps
+//   the slices of a tile form a cluster: each block finishes a share of the rows, from the sums of all blocks
+//   shared memory: the slice of all rows, and later, in the same place, the sums of each of `across` warps
 //
-// Each warp norms the rows that it fetched, in shared memory, and rounds them as the trainer does.
+// Each warp normalises the rows that it fetched in shared memory, and rounds them as the trainer does.
 //
-// An adapter needs no kernel of its own and no block waits for another: a sum over a slice of the inputs is linear, so
-// every block computes the slice's share of x A' besides its own outputs (`lows` more groups of warps, whose weights are A's
-// rows) and multiplies it by B at the end. A is small and read again by each tile, out of the L2 cache.
+// An adapter needs no kernel of its own, and no block waits for another. A sum over a slice of the inputs is linear, so
+// every block also computes its slice's share of x A' (in `lows` more groups of warps, whose weights are A's rows) and
+// multiplies it by B at the end. A is small: each tile reads it again from the L2 cache.
 //
-// Everything up to `step_wait` touches weights only: kernels run that far while the kernel before them ends.
+// Code before `step_wait` reads weights only, so a kernel can run that far while the previous kernel ends.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
 struct StepWeights {
@@ -62,7 +62,7 @@ __device__ inline int step_lane(int pitch) {
 // 1 / rms of every row: four lanes sum up the parts of a row, all of which are on their way at once. A barrier must follow.
 __device__ inline void step_inverse(const Product& p, float* inverse) {
     const int LANES = 4, AT_ONCE = 8;
-    // Whole warps, also where rows end: they shuffle.
+    // Whole warps, even beyond the last row, because they shuffle.
     for (int n = threadIdx.x; n < STEP_ROWS * LANES; n += blockDim.x) {
         int row = n / LANES;
         float square = 0.0f;
@@ -98,7 +98,7 @@ __device__ inline void step_fetch(const Product& p, real* xs, int pitch, int fir
     group_fetched();
 }
 
-// They have come; each warp norms the rows that it fetched. A barrier must follow.
+// Waits for the rows; each warp normalises those that it fetched. A barrier must follow.
 template <int ROWS>
 __device__ inline void step_norm(const Product& p, real* xs, const real* norms, int pitch, const float* inverse,
                                  int first, int begin, int end) {
@@ -172,7 +172,7 @@ struct StepSums {
     }
 };
 
-// What the block's warps have is added up in the first plane, for the other blocks of the cluster, which meet then.
+// Adds up the sums of the block's warps in the first plane, and waits for the other blocks of the cluster.
 __device__ inline void step_share(const Product& p, const StepSums& sums) {
     int fours = p.groups * 8;
     if (sums.count > 1) {
@@ -189,7 +189,7 @@ template <int MODE> __device__ inline Sixteen step_b(const Product& p, const Ste
     int g = (threadIdx.x & 31) >> 2, row = group * 32 + i * 8 + g;
     const real* from = tile.b;
     if (MODE == STEP_GATE) {
-        // Gate and up take turns, as in step_rows; up's low-rank values follow gate's.
+        // Gate and up alternate, as in step_rows; up's low-rank values follow gate's.
         row = group * 16 + i / 2 * 8 + g;
         from = i & 1 ? p.b1 : p.b0;
         if (i & 1 && p.b0) k -= p.rank;
@@ -212,7 +212,7 @@ __device__ inline void step_adapter(const Product& p, const StepTile& tile, floa
     __syncthreads();
     for (int n = threadIdx.x; n < MT * 16 * fours; n += blockDim.x) {
         int row = n / fours, column = n % fours * 4;
-        // Columns beyond are no adapter's. A rank is a multiple of 8, so four are all there or none.
+        // Columns beyond belong to no adapter. A rank is a multiple of 8, so all four exist or none.
         float4 v = sums.own(row, p.groups * 32 + column);
         float scale = column < tile.low_count ? p.scale : 0.0f;
         *(u32*)(low + row * pitch + woven(column)) = pack2(scale * v.x, scale * v.y);
@@ -241,18 +241,18 @@ struct StepPlace {
     }
 };
 
-// What becomes of a tile's sums.
+// Finishes a tile's sums.
 template <int MT, int MODE>
 __device__ inline void step_finish(const Product& p, const StepTile& tile, int nth, StepSums& sums) {
     int eights = p.groups * (MODE == STEP_GATE ? 2 : 4), rows = (MT * 16 + gridDim.y - 1) / gridDim.y;
     Sixteen old;
     if (MODE == STEP_ADD) {
-        // On its way while blocks meet.
+        // Loads while the blocks wait for each other.
         StepPlace first(p, tile, threadIdx.x, eights);
         if (first.here) old = load_fresh(p.y + (i64)first.row * p.outputs0 + tile.first + first.column);
     }
     if (gridDim.y > 1) step_share(p, sums);
-    // Whole warps, also where rows end: they sum up squares together.
+    // Whole warps, even beyond the last row, because they sum up squares together.
     for (int n = threadIdx.x; n < (rows * eights + 31) / 32 * 32; n += blockDim.x) {
         StepPlace place(p, tile, n, eights);
         int row = place.row, j = place.column;
@@ -275,7 +275,7 @@ __device__ inline void step_finish(const Product& p, const StepTile& tile, int n
                 i64 begin = (i64)row * p.outputs0;
                 if (n >= (int)blockDim.x) old = load_fresh(p.y + begin + tile.first + j);
                 Eight sum = sums.eight(row, j);
-                // Rounded as a product that is added by cuBLAS, once.
+                // Rounded once, like a product that cuBLAS adds.
 #pragma unroll
                 for (int i = 0; i < 8; i++) {
                     u32 word = old.word[i / 2];
@@ -289,11 +289,11 @@ __device__ inline void step_finish(const Product& p, const StepTile& tile, int n
             if (j == 0 && row < p.rows) p.squares_out[row * p.tiles + nth] = square;
         }
     }
-    // Others may still read this block's sums.
+    // Other blocks may still read this block's sums.
     if (gridDim.y > 1) step_meet();
 }
 
-// Asks for the rest of the tile's weights, which come to the second cache while the kernel before ends.
+// Prefetches the rest of the tile's weights into the L2 cache while the previous kernel ends.
 template <int MODE> __device__ inline void step_prefetch(const Product& p, const StepTile& tile, int begin, int end) {
 #ifndef HOTLOOP_EMULATED
     int lines = ((end - begin) * 32 * 2 + 127) / 128, rows = MODE == STEP_GATE ? 2 * tile.width : tile.width;
@@ -309,7 +309,7 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
     const int DEPTH = MT >= 4 ? STEP_DEPTH_FULL : STEP_DEPTH;
     DYNAMIC_SHARED(real, shared);
     __shared__ float inverse[STEP_ROWS];
-    // Kept out of registers. The four lanes of a row write and read the same.
+    // In shared memory, to save registers. The four lanes of a row write and read the same value.
     __shared__ __align__(16) u32 places[16][8][4];
     int warp = threadIdx.x >> 5, teams = p.groups + p.lows, group = warp % teams, turn = warp / teams;
     int begin = blockIdx.y * p.per, end = min(begin + p.per, p.inputs / 32);
@@ -348,7 +348,7 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
     const real* x = xs + step_lane(pitch);
 #pragma unroll 1
     for (int part = 0; part < STEP_PARTS; part++) {
-        // A part is a whole number of turns of all warps, so that weights under way belong to the next.
+        // A part is a whole number of turns of all warps, so that the weights in flight belong to the next part.
         int first = begin + part * p.part, last = min(first + p.part, end);
         wait_groups(STEP_PARTS - 1 - part);
         if (p.norm) step_norm<MT * 16>(p, xs, shared, pitch, inverse, begin, min(first, end), last);
@@ -364,7 +364,7 @@ template <int MT, int MODE> __device__ inline void step_product(const Product& p
             }
         }
     }
-    // Rows have been read: sums take their place.
+    // All rows have been read, so sums may overwrite them.
     __syncthreads();
     StepSums sums = {(float*)shared, step_sum_pitch(teams), MT * 16 * step_sum_pitch(teams), p.across, (int)gridDim.y};
     float* plane = sums.planes + turn * sums.size;

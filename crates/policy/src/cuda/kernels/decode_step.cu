@@ -1,5 +1,5 @@
-// The rest of a decode step, around the products of decode_product.cu or of cuBLAS: the embedding, attention with all
-// that was between it and the product before, norm and activation where products do not fold them in, and the draw.
+// The rest of a decode step, around the products of decode_product.cu or of cuBLAS: the embedding, attention and
+// everything between it and the previous product, norm and activation unless the products fuse them, and the draw.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
 // Position and embedding of every slot's last token and, for products that fold norms in (`copy` is not null), the
@@ -63,8 +63,8 @@ struct Rotation {
     float eps;
 };
 
-// One head of a raw qkv row as attention takes it: biased, normed, turned, each rounded as the kernels it stands for do.
-// A warp takes a head; null stands for what a family does not have.
+// Prepares one head of a raw qkv row for attention: bias, norm and rotation, rounded as the separate kernels do.
+// A warp takes a head. A null pointer means that the model family does not have that operation.
 template <int D>
 __device__ inline void place_head(const real* raw, const real* bias, const real* norm, const float* cos, const float* sin,
                                   float eps, real* to, real* too) {
@@ -219,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     float factor = draw->temperature > 0.0f ? 1.0f / draw->temperature : 1.0f, high = NEGATIVE, sum = 0.0f;
     TokenRun tokens = token_run(vocab);
     int first = vocab;
-    // Eight at a time: one comparison with the largest so far, and rarely more.
+    // Eight at a time: usually one comparison with the largest so far is enough.
     for (int i = tokens.begin + (threadIdx.x & 31); i < tokens.end; i += 256) {
         float x[8], most = NEGATIVE;
 #pragma unroll
@@ -248,7 +248,7 @@ extern "C" __global__ void __launch_bounds__(1024)
         token = floor ? invert(row, vocab, top, factor, floor, uniform, best)
                       : walk(row, tokens, top, factor, 0, uniform, best, warp_sum(sum));
     }
-    // Every thread has read the state before one of them changes it.
+    // Every thread must read the state before one of them changes it.
     __syncthreads();
     if (threadIdx.x != 0) return;
     float logprob = (row[token] - top) * factor - logf(total);

@@ -1,5 +1,5 @@
-// What the kernels of a decode step begin with: waiting for each other, loads, and which outputs a block of
-// decode_product.cu takes.
+// Shared code of a decode step's kernels: waiting for each other, loads, and which outputs a block of
+// decode_product.cu computes.
 #if !defined(HOTLOOP_F32) && defined(HEAD_DIM) && HEAD_DIM % 64 == 0 && HEAD_DIM <= 128
 
 // Chunks under way a warp: with all 64 rows sums take most registers. decode_product.rs has the same numbers.
@@ -13,13 +13,13 @@
 // Parts that rows come to shared memory in, so that the first are worked on while others are under way.
 #define STEP_PARTS 4
 
-// What is done with sums.
+// What a kernel does with its sums.
 #define STEP_STORE 0   // kept, rounded
 #define STEP_ADD 1     // added to the residual stream; its squares and the next product's rows are left too
 #define STEP_GATE 2    // silu(gate) * up: an output is a column of both
 
-// Waits until the kernels before have ended and all they wrote can be seen. Every thread of every kernel of a step comes
-// here before it touches what another kernel writes. Then the next kernel may begin: it sees the end of all but this one.
+// Waits until the previous kernels have ended and their writes are visible. Every thread of every kernel of a step must
+// call this before it touches what another kernel writes. It also lets the next kernel begin.
 __device__ inline void step_wait() {
 #ifndef HOTLOOP_EMULATED
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -37,7 +37,7 @@ __device__ inline void step_fence() {
 #endif
 }
 
-// All blocks of the cluster have come here, and what they had written to their shared memory is seen.
+// Waits for all blocks of the cluster; their writes to shared memory are visible afterwards.
 __device__ inline void step_meet() {
 #ifdef HOTLOOP_EMULATED
     emulate_meet();
@@ -61,7 +61,7 @@ __device__ inline float4 load_remote(const float* at, int block) {
 #endif
 }
 
-// Sixteen bytes of weights: past the first cache, with their neighbours to the second.
+// Loads sixteen bytes of weights: bypasses the L1 cache, and brings their neighbours into L2.
 __device__ inline Sixteen load_weights(const real* at) {
     Sixteen out;
 #ifdef HOTLOOP_EMULATED
@@ -79,7 +79,7 @@ __device__ inline void prefetch_line(const real* at) {
 #endif
 }
 
-// What other blocks or the kernel before have written, past the first cache.
+// Loads what other blocks or the previous kernel have written, bypassing the L1 cache.
 __device__ inline Sixteen load_fresh(const real* at) {
     Sixteen out;
     out.all = __ldcg((const uint4*)at);

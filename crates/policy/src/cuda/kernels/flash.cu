@@ -1,11 +1,11 @@
-// The same attention on tensor cores (bf16 only): mma.sync m16n8k16 with float accumulators, online softmax.
+// The attention of attention.cu on tensor cores (bf16 only): mma.sync m16n8k16 with float accumulators, online softmax.
 //
-// A block of 4 warps owns a tile of 64 rows of one sequence; each warp owns 16 of them and never talks to the others
-// but through the tiles they fetch together, the next while they work on this one. Forward and dq own query rows and
+// A block of 4 warps owns a tile of 64 rows of one sequence. Each warp owns 16 of them. The warps share only the tiles
+// that they fetch together, and they fetch the next tile while they work on this one. Forward and dq own query rows and
 // are queued by tile, then head; forward takes two heads of a group at once where it has an even number, as both read
 // the same keys. dk/dv own key rows and walk all query heads of their group. Heads of 16, 32, 64, 96 or 128 values.
 //
-// The tile on the diagonal alone is masked: tiles of queries and of keys begin at the same rows of a sequence.
+// Only the tile on the diagonal is masked, because tiles of queries and of keys begin at the same rows of a sequence.
 #ifndef HOTLOOP_F32
 
 #define TILE 64
@@ -22,7 +22,7 @@ template <int D> struct Shape {
 };
 
 // Rows [row, row + 64) of a strided matrix begin their way into a tile; rows at `last` and beyond become zeros.
-// Addresses go from one to the next: all at once would take the registers of the accumulators.
+// Computes one address after the other: all at once would need the registers of the accumulators.
 template <int D> __device__ inline void fetch_tile(real* tile, const real* from, i64 stride, int row, int last) {
     const int ACROSS = D == 96 ? 4 : D / 8, DOWN = 128 / ACROSS;
     int r = threadIdx.x / ACROSS, c = threadIdx.x % ACROSS * 8;
@@ -59,7 +59,7 @@ template <int N> __device__ inline void clear(float c[][4]) {
     for (int n = 0; n < N; n++) c[n][0] = c[n][1] = c[n][2] = c[n][3] = 0.0f;
 }
 
-// Two products at once, so that neither waits for itself: c1 (16 x 16) = rows of A (in registers) times 16 rows of a
+// Computes two products at once, which hides their latency: c1 (16 x 16) = rows of A (in registers) times 16 rows of a
 // tile at `row`, transposed; and the same of a second triple.
 template <int D>
 __device__ inline void two_products(float c1[2][4], const u32 a1[][4], const real* tile1, float c2[2][4],

@@ -1,7 +1,7 @@
 // An adapter's share of a product, for few rows: y += scale * (x A') B' of all its parts at once.
 //
-// While a token is decoded each of these products is far too small for a library's call to pay: one launch does what
-// takes two to four of them. Parts lie one after the other in A, (parts * rank, inputs), and each has its own B,
+// In a decode step each of these products is too small for a library call to be worthwhile. One launch replaces two to
+// four such calls. Parts lie one after the other in A, (parts * rank, inputs), and each has its own B,
 // (outputs, rank), and its own columns of y. A block takes four rows, so that A and B are read a fourth as often:
 // grid (rows / 4, splits of the outputs), 512 threads; rank is a multiple of 8 and parts * rank at most 192.
 // Rounding is that of the products it replaces: `low` is `real`, and so is y before.
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(512)
     const real* from[LORA_ROWS];
 #pragma unroll
     for (int n = 0; n < LORA_ROWS; n++) from[n] = x + (i64)min(row + n, rows - 1) * inputs;
-    // Warps share the rows of A by fours; where there are more warps than fours, they share x too.
+    // Each warp takes four rows of A. If there are more warps than that, they divide x as well.
     int fours = (width + 3) / 4, slices = max(1, LORA_WARPS / fours), slice = warp % slices;
     int each = (inputs / 8 + slices - 1) / slices * 8, together = LORA_WARPS / slices;
     for (int turn = 0; turn < fours; turn += together) {

@@ -21,7 +21,7 @@ struct Softmax {
     float top, sum, weighted;
 };
 
-// Brings what was summed below an old maximum to a new one; nothing was, at first.
+// Rescales a sum from an old maximum to a new one. At first there is nothing to rescale.
 __device__ inline void raise(Softmax& s, float top, float factor) {
     float shift = (s.top - top) * factor, shrink = fast_exp(shift);
     s.weighted = s.sum > 0.0f ? shrink * (s.weighted + shift * s.sum) : 0.0f;
@@ -59,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(512)
     int i = threadIdx.x, step = blockDim.x;
     // Rows begin at multiples of 16 bytes only where the vocabulary is a multiple of four.
     if (vocab % 4 == 0) {
-        // Sixteen values are asked for before any is used.
+        // Loads sixteen values before it uses any.
         for (i *= 4, step *= 4; i + 3 * step < vocab; i += 4 * step) {
             float z[16];
 #pragma unroll

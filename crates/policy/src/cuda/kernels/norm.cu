@@ -94,7 +94,7 @@ extern "C" __global__ void column_finish(const float* partial, float* gradient, 
     gradient[column] += sum;
 }
 
-// r of each logical row alone, where the weight's gradient is taken before the input's overwrites dy.
+// Only r of each logical row, for when the weight's gradient is computed before the input's overwrites dy.
 extern "C" __global__ void rms_inverse(const real* x, i64 x_stride, float* inverse, int width, int heads, float eps) {
     const real* from = x + norm_place(heads, x_stride, width);
     float square = 0.0f;

@@ -40,7 +40,7 @@ __device__ inline void load_floats(float* to, const float* from) {
     to[4] = high.x; to[5] = high.y; to[6] = high.z; to[7] = high.w;
 }
 
-// Turns q and k of every qkv row in place; `sign` -1 turns back, which is the gradient. Grid = rows.
+// Rotates q and k of every qkv row in place. `sign` -1 rotates back, which is the gradient. Grid = rows.
 extern "C" __global__ void rope(real* qkv, const int* positions, const float* cosines, const float* sines, int heads,
                                 int kv_heads, int dim, float sign) {
     int half = dim / 2, pairs = (heads + kv_heads) * half;
@@ -75,8 +75,8 @@ extern "C" __global__ void rope(real* qkv, const int* positions, const float* co
     }
 }
 
-// One new token of each answer: adds the bias to its qkv row (none where null), turns q and k, and puts k and v into the
-// cache, where alone they are read again. Row n is slot n. Rounds where `add_bias` and `rope` round. Grid = rows.
+// One new token of each answer: adds the bias to its qkv row (none if null), rotates q and k, and writes k and v to the
+// cache only. Row n is slot n. It rounds where `add_bias` and `rope` round. Grid = rows.
 extern "C" __global__ void place_token(real* qkv, const real* bias, const int* positions, const float* cosines,
                                        const float* sines, real* keys, real* values, int capacity, int heads,
                                        int kv_heads, int dim) {

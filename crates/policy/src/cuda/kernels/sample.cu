@@ -1,7 +1,7 @@
 // The choice of the next token, and the state of every answer, without the host.
 //
 // One block of 1024 an entry. Entry n draws for slot slots[n] from logits row rows[n]; ended answers do nothing.
-// Whole rows are summed up to three times by half of the device's cores: in bf16 exponentials must be fast.
+// Half of the device's cores sum whole rows up to three times, so in bf16 exponentials must be fast.
 // A draw inverts the cumulative weights of the kept tokens at noise(seed, length), in token order, as the CPU does.
 
 struct Draw {
@@ -21,7 +21,7 @@ struct Slot {
     int unused;
 };
 
-// Bits that order as the floats do.
+// Maps a float to bits with the same order.
 __device__ inline u32 order_of(float x) {
     u32 bits = __float_as_uint(x);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
@@ -92,7 +92,7 @@ __device__ int walk(const float* row, TokenRun tokens, float top, float factor, 
     if (here) {
         int choice = -1, reserve = -1;
         double run = before;
-        // Eight times 32 tokens at once, since each has far to come; the sums are those of 32 after 32.
+        // Loads eight times 32 tokens at once to hide latency. The sums are those of one 32 after the other.
         const int AT_ONCE = 8;
         for (int first = begin; first < end && choice < 0; first += 32 * AT_ONCE) {
             float w[AT_ONCE], upto[AT_ONCE];
@@ -134,7 +134,7 @@ __device__ int invert(const float* row, int vocab, float top, float factor, u32 
     return walk(row, tokens, top, factor, floor, uniform, best, warp_sum(sum));
 }
 
-// What one thread does with a drawn token.
+// Updates an answer's state with a drawn token; one thread does this.
 __device__ inline void settle(const Draw* draw, Slot* state, int token, float logprob, int* token_out,
                               float* logprob_out) {
     int length = state->length;
@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(1024)
         u32 floor = kept_from(draw, row, vocab, top, factor);
         token = invert(row, vocab, top, factor, floor, noise_uniform_f64(state->seed, (u64)state->length), best);
     }
-    // Every thread has read the state before one of them changes it.
+    // Every thread must read the state before one of them changes it.
     __syncthreads();
     if (threadIdx.x != 0) return;
     float logprob = (row[token] - top) * factor - logf(sum);

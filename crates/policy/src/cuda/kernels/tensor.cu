@@ -1,4 +1,4 @@
-// What kernels on tensor cores share (bf16 only): products of fragments, and the ways into shared memory and registers.
+// Shared code of the tensor-core kernels (bf16 only): products of fragments, loads into shared memory and registers.
 //
 // Fragments, with g = lane / 4 and t = lane % 4 (PTX ISA, m16n8k16):
 //   A 16x16: a0 (g, 2t) a1 (g + 8, 2t) a2 (g, 2t + 8) a3 (g + 8, 2t + 8), two neighbouring columns a register
@@ -42,7 +42,7 @@ __device__ inline void load_transposed(u32* r, const real* row) {
 #endif
 }
 
-// Sixteen bytes begin their way into shared memory, or as many zeros; `wait_fetched` and a barrier end it.
+// Starts to copy sixteen bytes, or zeros, into shared memory. `wait_fetched` and a barrier complete it.
 __device__ inline void fetch16(void* to, const void* from, bool there) {
 #ifdef HOTLOOP_EMULATED
     emulate_fetch(to, there ? from : 0, 16);
@@ -52,7 +52,7 @@ __device__ inline void fetch16(void* to, const void* from, bool there) {
 #endif
 }
 
-// The same of one float that is there.
+// The same for one float, which must exist.
 __device__ inline void fetch4(float* to, const float* from) {
 #ifdef HOTLOOP_EMULATED
     emulate_fetch(to, from, 4);
@@ -62,7 +62,7 @@ __device__ inline void fetch4(float* to, const float* from) {
 #endif
 }
 
-// What this thread has fetched since the last such call is a group of its own.
+// Makes a group of this thread's fetches since the last such call.
 __device__ inline void group_fetched() {
 #ifdef HOTLOOP_EMULATED
     emulate_group_fetched();
@@ -71,7 +71,7 @@ __device__ inline void group_fetched() {
 #endif
 }
 
-// Waits for all groups that this thread has fetched but the last so many, three at most.
+// Waits for all of this thread's groups except the last `but`, three at most.
 __device__ inline void wait_groups(int but) {
 #ifdef HOTLOOP_EMULATED
     emulate_wait_groups(but);
@@ -86,7 +86,7 @@ __device__ inline void wait_groups(int but) {
 #endif
 }
 
-// Waits for all that this thread has fetched.
+// Waits for all fetches of this thread.
 __device__ inline void wait_fetched() {
 #ifdef HOTLOOP_EMULATED
     emulate_wait_fetched();

@@ -1,4 +1,4 @@
-// y += alpha a b where the length summed over is short, as an adapter's is (bf16 only).
+// y += alpha a b for a short inner dimension, such as an adapter's rank (bf16 only).
 //
 // Such a product is bound by reading and writing y. So a lane holds eight neighbouring values of y: of four fragments B
 // the column n of the jth is taken from column n / 2 * 8 + j * 2 + n % 2 of 32, and what a lane gets of the four lies
