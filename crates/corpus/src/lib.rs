@@ -1,4 +1,6 @@
-//! Data sets. So far one: a synthetic corpus of C candidates for the nano policy.
+//! Data sets: a synthetic corpus of C candidates for the nano policy, one of CUDA candidates
+//! ([`cuda`]), pairs of slow and fast CUDA from suites of benchmarks ([`pairs`]), and the problems of
+//! `KernelBench` ([`kernelbench`]), and random tasks ([`generated`]).
 //!
 //! ```text
 //! choices -> program -> canonical source -> record (prompt, answer) -> shards
@@ -22,11 +24,15 @@ pub mod bpe;
 pub mod breakage;
 mod canonical;
 mod corpus_files;
+pub mod cuda;
 pub mod dress;
+pub mod generated;
+pub mod kernelbench;
 pub mod matmul;
 pub mod matvec;
 pub mod nano_prompt;
 pub mod nearest;
+pub mod pairs;
 mod pool;
 mod program;
 mod rng;

@@ -1,8 +1,12 @@
 //! The whole corpus: the properties of every candidate and record.
 
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
 mod candidates;
 mod compiler;
+mod cuda;
 mod files;
+mod pairs;
 mod records;
 mod tokens;
 

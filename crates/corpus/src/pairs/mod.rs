@@ -1,0 +1,34 @@
+//! Pairs of slow and fast CUDA from suites of benchmarks that somebody else wrote.
+//!
+//! ```text
+//! tree -> outline of each file -> pairs of files -> slices that stand alone -> records -> chats
+//! ```
+//!
+//! Nothing of a suite is part of hotloop: the builder reads folders that its user names.
+
+mod build;
+mod card;
+mod chat;
+mod compile;
+mod describe;
+mod files;
+mod layout;
+mod licence;
+mod outline;
+mod own;
+mod record;
+mod side;
+mod slow;
+mod split;
+mod tree;
+mod unit;
+mod words;
+
+pub use build::{BuildError, Built, Options, Tools, Writer, build};
+pub use chat::Chat;
+pub use compile::{Compile, Compiled, with_prelude};
+pub use files::write;
+pub use licence::Licence;
+pub use own::Own;
+pub use record::{Compiles, Optimised, Record, Speed, Suite, Summary, Units};
+pub use tree::{LeftOut, Text, Tree, TreeError};
