@@ -26,6 +26,8 @@ pub struct Asking<'a> {
 pub struct Answer {
     /// The whole answer, including the part that the prompt began.
     pub text: String,
+    /// Tokens that were drawn; 0 if an API does not report them.
+    pub tokens: usize,
     /// The candidate in it, or why there is none.
     pub candidate: Result<Candidate, String>,
 }
@@ -49,6 +51,8 @@ impl Asking<'_> {
             stage: Some(stage),
             variant: 0,
             parent,
+            beside: &[],
+            profile: None,
         };
         let chat = self.render.chat(&ask);
         let seed = seed(self.config.seed, &[PROBING, u64::from(stage.number())]);
@@ -57,6 +61,7 @@ impl Asking<'_> {
         let answer = |completion| Answer {
             candidate: extract(&chat, completion, self.task),
             text: format!("{}{}", chat.begun, completion.text),
+            tokens: completion.tokens.len(),
         };
         Ok(completions.iter().map(answer).collect())
     }

@@ -4,9 +4,9 @@ use hotloop_flow::random::Random;
 use serde::Serialize;
 
 /// Resamples behind an interval.
-const RESAMPLES: usize = 2000;
+pub(crate) const RESAMPLES: usize = 2000;
 /// Any value works, but it must not change.
-const SEED: u64 = 0x70_726f_6265;
+pub(crate) const SEED: u64 = 0x70_726f_6265;
 
 /// A number and its 95 % bootstrap interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -24,7 +24,7 @@ pub struct Estimate {
 pub(crate) fn estimate<T: Copy>(runs: &[Vec<Vec<T>>], of: impl Fn(&[Vec<T>]) -> f64) -> Estimate {
     let over = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     let mut random = Random::new(SEED);
-    let mut drawn: Vec<f64> = (0..RESAMPLES)
+    let drawn: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
             let draws = runs.iter().map(|_| {
                 let stages = &runs[random.below(runs.len())];
@@ -42,8 +42,13 @@ pub(crate) fn estimate<T: Copy>(runs: &[Vec<Vec<T>>], of: impl Fn(&[Vec<T>]) -> 
         })
         .filter(|value| value.is_finite())
         .collect();
-    drawn.sort_by(f64::total_cmp);
     let value = over(runs.iter().map(|stages| of(stages)).collect());
+    interval(value, drawn)
+}
+
+/// A value with the interval of its resamples.
+pub(crate) fn interval(value: f64, mut drawn: Vec<f64>) -> Estimate {
+    drawn.sort_by(f64::total_cmp);
     let cut = drawn.len() / 40;
     let bound = |at: Option<usize>| at.and_then(|at| drawn.get(at)).copied().unwrap_or(value);
     Estimate {

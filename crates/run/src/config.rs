@@ -7,7 +7,7 @@ mod tasks;
 pub(crate) use layers::differences;
 pub use layers::{DEFAULT, Layered, Mistake, OVERRIDE};
 pub use schema::{
-    BenchConfig, Budget, Config, Device, Learning, Normalise, Prompts, SamplingConfig, Search,
-    SourceKind, Stepping,
+    BenchConfig, Broken, Budget, Config, Device, Learning, Normalise, Prompts, Reviewer,
+    RewardConfig, SamplingConfig, Search, SourceKind, Stepping,
 };
 pub use tasks::Tasks;

@@ -18,6 +18,7 @@ pub type Observer<'a> = dyn FnMut(&Event, &RunState) + 'a;
 pub(crate) struct Ctx<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) policy: &'a mut dyn Policy,
+    pub(crate) reviewer: Option<&'a mut dyn Policy>,
     pub(crate) bench: &'a mut dyn Bench,
     pub(crate) render: &'a dyn Render,
     pub(crate) store: &'a mut Store,
@@ -54,6 +55,21 @@ impl Ctx<'_> {
     /// Reads the stopwatch. Only differences between two readings are meaningful.
     pub(crate) fn now(&self) -> f64 {
         (self.stopwatch)()
+    }
+
+    /// The share of the budget that is spent, by the limit that is nearest.
+    pub(crate) fn spent_share(&self) -> f64 {
+        let (budget, state) = (&self.plan.config.budget, &self.state);
+        let limits = [
+            (state.finished() as f64, budget.steps as f64),
+            (state.stepping_s(), budget.seconds),
+            (state.iterations.len() as f64, f64::from(budget.iterations)),
+            (state.judged_answers() as f64, budget.answers as f64),
+        ];
+        let limited = limits.into_iter().filter(|(_, limit)| *limit > 0.0);
+        limited
+            .map(|(spent, limit)| spent / limit)
+            .fold(0.0, f64::max)
     }
 
     /// Renders the prompt for the policy.

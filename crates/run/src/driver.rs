@@ -33,6 +33,8 @@ pub struct Parts<'a> {
     /// The policy, as configured and before any learning.
     pub policy: &'a mut dyn Policy,
     pub bench: &'a mut dyn Bench,
+    /// The policy that reviews answers, if the plan names one.
+    pub reviewer: Option<&'a mut dyn Policy>,
     /// Puts prompts into the policy's language.
     pub render: &'a dyn Render,
     /// Receives every event.
@@ -54,6 +56,7 @@ pub fn drive(
 ) -> (Ended, RunState) {
     let Parts {
         policy,
+        reviewer,
         bench,
         render,
         observer,
@@ -61,6 +64,7 @@ pub fn drive(
         stopwatch,
         stop,
     } = parts;
+    let reviewer = reviewer.map(|reviewer| reviewer as &mut dyn Policy);
     let state = RunState::of(lines);
     // TensorBoard curves are optional, so a failure to write them does not stop the run.
     let directory = store.directory().to_owned();
@@ -81,6 +85,7 @@ pub fn drive(
     let mut ctx = Ctx {
         plan,
         policy,
+        reviewer,
         bench,
         render,
         store,
@@ -244,37 +249,39 @@ fn practised(task: &Task) -> Practised {
     }
 }
 
-/// Judges the seed of every task first, because rewards are relative to it.
+/// Judges the seed of every task first, because rewards are relative to it: all at once, since there
+/// may be hundreds.
 fn judge_seeds(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
-    let unjudged: Vec<_> = ctx
-        .plan
+    let plan = ctx.plan;
+    let mut unjudged = plan
         .tasks()
         .filter(|(name, _)| ctx.state.seed_of(*name).is_none())
-        .collect();
-    unjudged
-        .into_iter()
-        .try_for_each(|(name, task)| judge_seed(ctx, name, task))
+        .collect::<Vec<_>>();
+    // The run's own seed comes first: if that fails, nothing else matters.
+    if unjudged.first().is_some_and(|(name, _)| name.is_none()) {
+        judge_all(ctx, &[unjudged.remove(0)])?;
+    }
+    judge_all(ctx, &unjudged)
 }
 
-fn judge_seed(ctx: &mut Ctx<'_>, name: Option<&str>, task: &Arc<Task>) -> Result<(), Interrupt> {
-    let seed = seed::candidate(task)?;
-    ctx.store.keep(&seed)?;
-    let made = Made::Candidate {
-        normal: sampling::normal(&seed),
-        hash: seed.hash().to_owned(),
-    };
-    let batch = Batch::submit(
-        ctx,
-        [(
-            (),
-            Entry {
-                made,
-                task: Arc::clone(task),
-                stage: None,
-            },
-        )],
-    )?;
-    batch.gather(ctx, |ctx, (), judged| {
+fn judge_all(ctx: &mut Ctx<'_>, tasks: &[(Option<&str>, &Arc<Task>)]) -> Result<(), Interrupt> {
+    let mut batch = Batch::submit(ctx, [])?;
+    for (at, (_, task)) in tasks.iter().enumerate() {
+        let seed = seed::candidate(task)?;
+        ctx.store.keep(&seed)?;
+        let made = Made::Candidate {
+            normal: sampling::normal(&seed),
+            hash: seed.hash().to_owned(),
+        };
+        let entry = Entry {
+            made,
+            task: Arc::clone(task),
+            stage: None,
+        };
+        batch.add(ctx, [(at, entry)])?;
+    }
+    batch.gather(ctx, |ctx, at, judged| {
+        let (name, task) = tasks[at];
         let judgement = judged?;
         seed::measured(task, &judgement.verdict)?;
         ctx.record(Event::SeedJudged {
@@ -291,6 +298,7 @@ fn check_reward(ctx: &Ctx<'_>) -> Result<(), Interrupt> {
             ctx.plan
                 .config
                 .reward
+                .shape
                 .of(&seed.verdict, &ctx.state.context_of(name))?;
         }
     }
@@ -306,6 +314,10 @@ fn spent(ctx: &Ctx<'_>) -> Option<String> {
             1 => "the only step is done".to_owned(),
             _ => format!("all {finished} steps are done"),
         });
+    }
+    let judged = ctx.state.judged_answers();
+    if budget.answers > 0 && judged >= budget.answers {
+        return Some(format!("{judged} answers are judged"));
     }
     let seconds = ctx.state.stepping_s();
     (budget.seconds > 0.0 && seconds >= budget.seconds)

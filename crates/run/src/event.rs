@@ -10,6 +10,8 @@ use hotloop_flow::search::Parent;
 use hotloop_flow::{MachineFacts, Role, Stage};
 use serde::{Deserialize, Serialize};
 
+use crate::review::Opinion;
+
 /// The version of the journal's format.
 pub const VERSION: u32 = 2;
 
@@ -56,6 +58,12 @@ pub enum Event {
         /// How many of each stage's fastest stayed in the pool.
         elites: usize,
     },
+    /// A parent's profile was taken for its prompt.
+    ParentProfiled {
+        hash: String,
+        /// Empty where the bench takes none.
+        profile: String,
+    },
     /// A step's answers were drawn.
     StepSampled(Box<StepSampled>),
     /// A candidate was judged.
@@ -71,6 +79,8 @@ pub enum Event {
         /// What failed.
         why: String,
     },
+    /// The reviewer read a candidate.
+    CandidateReviewed(Box<CandidateReviewed>),
     /// A step ended: rewards, advantages and the update are done.
     StepFinished(Box<StepFinished>),
     /// One of the fastest candidates was judged again at the end, because the fastest of many
@@ -89,6 +99,23 @@ pub enum Event {
     RunPaused { why: String },
     /// The run is over.
     RunEnded { why: String },
+}
+
+/// A reviewer's opinion on a candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CandidateReviewed {
+    /// The version of the question.
+    pub wording: u32,
+    /// The practised task; `None` is the run's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The candidate. Whoever makes it again gets the same opinion.
+    pub hash: String,
+    /// `None` if no answer of the reviewer could be read.
+    pub opinion: Option<Opinion>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// What a run began with.
@@ -219,6 +246,16 @@ pub struct Asked {
     pub parent: Option<String>,
     /// Which of the fixed prompts.
     pub variant: usize,
+    /// The hashes of other programs that it shows with their speeds, slowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+}
+
+impl Asked {
+    /// Whether a profile of the parent belongs into the prompt: only a correct parent has one.
+    pub(crate) fn wants_profile(&self) -> bool {
+        self.task.is_none() && matches!(self.role, Role::Deepen | Role::Improve)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -355,6 +392,7 @@ mod tests {
             stage: None,
             parent: None,
             variant: 0,
+            beside: Vec::new(),
         };
         GroupSampled {
             asked,
@@ -380,12 +418,18 @@ mod tests {
     #[test]
     fn masked_copies_do_not_count() {
         let shared = |made: Vec<Made>, rewards: &[Option<f64>]| {
-            hotloop_flow::advantage::Advantage::Shared.of(
+            let of = hotloop_flow::advantage::Group {
                 rewards,
-                &group(made).copies(rewards),
-                0.3,
-                0.0,
-            )
+                copies: &group(made).copies(rewards),
+                speeds: &[],
+                noise: 0.0,
+            };
+            let numbers = hotloop_flow::advantage::Numbers {
+                std_floor: 0.3,
+                k: 2,
+                kl: 0.5,
+            };
+            hotloop_flow::advantage::Advantage::Shared.of(&of, &numbers)
         };
         let masked = shared(
             vec![candidate("a"), candidate("a"), candidate("b")],

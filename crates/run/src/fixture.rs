@@ -33,6 +33,7 @@ pub(crate) fn asked(task: Option<&str>, stage: Stage) -> Asked {
         stage: Some(stage),
         parent: None,
         variant: 0,
+        beside: Vec::new(),
     }
 }
 

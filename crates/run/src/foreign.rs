@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 
+use hotloop_flow::advantage::Group;
 use hotloop_flow::policy::{Capabilities, Chat, Ending};
 use hotloop_flow::{
     Candidate, Judgement, MachineFacts, Prose, Reward, Stage, Verdict, noise, seed,
@@ -79,7 +80,7 @@ impl ForeignRun {
         let render = Prose {
             wording: plan.wording.clone(),
             begin: plan.config.prompts.begin,
-            simd: machine.device.simd().unwrap_or_default().to_owned(),
+            device: machine.device.clone(),
         };
         let mut run = Self {
             plan,
@@ -153,7 +154,7 @@ impl ForeignRun {
 
     /// The reward that its configuration names.
     pub fn reward(&self) -> Reward {
-        self.plan.config.reward
+        self.plan.config.reward.shape
     }
 
     /// Records the judgement of the task's seed, which must come first.
@@ -348,9 +349,17 @@ impl ForeignRun {
         let noise = noise::of_group(self.reward(), &verdicts, &self.state.context()).unwrap_or(0.0);
         let learning = &self.plan.config.learning;
         let copies = sampled.groups[0].copies(&rewards);
-        let advantages = learning
-            .advantage
-            .of(&rewards, &copies, learning.std_floor, noise);
+        let pace = self.state.pace();
+        let speed = |verdict: Option<&Verdict>| verdict?.correct()?.speed(pace);
+        let speeds: Vec<Option<f64>> = verdicts.iter().copied().map(speed).collect();
+        let group = Group {
+            rewards: &rewards,
+            copies: &copies,
+            speeds: &speeds,
+            noise,
+        };
+        // A foreign trainer's budget is unknown, so k stays at its beginning.
+        let advantages = learning.advantage.of(&group, &learning.numbers(0.0));
         let groups = vec![GroupFinished {
             rewards,
             advantages: advantages.values,

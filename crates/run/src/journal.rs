@@ -5,7 +5,7 @@
 //! power failure loses at most one step. Opening the journal drops a torn last line. Any other
 //! unreadable line is an error.
 
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::event::{Event, Line, VERSION};
@@ -63,6 +63,15 @@ pub enum JournalError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
+        why: String,
+    },
+    /// The same, for a reader that follows the file and has not counted its lines.
+    #[error("{path}: the line at byte {byte} cannot be read: {why}")]
+    DamagedAt {
+        /// The journal.
+        path: PathBuf,
+        /// Where the line starts.
+        byte: u64,
         why: String,
     },
     /// An event holds a number that JSON cannot represent. That is a bug, but it must not cost the
@@ -152,6 +161,72 @@ impl Journal {
 /// Reads a journal without changing it. A torn last line is left out.
 pub fn read(path: &Path) -> Result<Vec<Line>, JournalError> {
     Ok(read_prefix(path)?.0)
+}
+
+/// A line of the journal and where it stands in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    pub line: Line,
+    /// The line's first byte.
+    pub start: u64,
+    /// Its bytes, with the newline.
+    pub length: u64,
+}
+
+/// Reads the complete lines after the first `from` bytes, about `most` bytes of them but at least
+/// one line. A process may be writing the file. So whatever cannot be read at its end may become
+/// readable later, and is left out.
+pub fn read_after(path: &Path, from: u64, most: u64) -> Result<Vec<Placed>, JournalError> {
+    let failed = |source| JournalError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = io::BufReader::new(fs_err::File::open(path).map_err(failed)?);
+    file.seek(SeekFrom::Start(from)).map_err(failed)?;
+    let mut placed = Vec::new();
+    let mut start = from;
+    let mut text = Vec::new();
+    while start - from < most {
+        text.clear();
+        let length = file.read_until(b'\n', &mut text).map_err(failed)? as u64;
+        if !text.ends_with(b"\n") {
+            break;
+        }
+        match parse(&text) {
+            Ok(line) => placed.push(Placed {
+                line,
+                start,
+                length,
+            }),
+            Err(Unreadable::Damaged(why)) => {
+                if file.fill_buf().map_err(failed)?.is_empty() {
+                    break;
+                }
+                return Err(JournalError::DamagedAt {
+                    path: path.to_owned(),
+                    byte: start,
+                    why,
+                });
+            }
+            Err(Unreadable::Version(version)) => {
+                return Err(JournalError::Version {
+                    path: path.to_owned(),
+                    line: 1,
+                    version,
+                });
+            }
+        }
+        start += length;
+    }
+    Ok(placed)
+}
+
+/// Reads one line whose place is known.
+pub fn read_at(path: &Path, start: u64) -> Result<Option<Line>, JournalError> {
+    Ok(read_after(path, start, 1)?
+        .into_iter()
+        .next()
+        .map(|placed| placed.line))
 }
 
 /// The complete lines of a journal, and their size in bytes.
@@ -268,6 +343,45 @@ mod tests {
         }
         fs_err::write(&path, [&whole[..], &[0; 40], b"\n"].concat()).unwrap();
         assert_eq!(opened(&path).1, [line(7)], "zeros for a line");
+    }
+
+    #[test]
+    fn a_reader_that_follows_sees_each_complete_line_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let (mut journal, _) = opened(&path);
+        let mut from = 0;
+        let mut seen = Vec::new();
+        for step in 0..5 {
+            journal.append(&line(step)).unwrap();
+            let whole = fs_err::read(&path).unwrap();
+            // Another process is in the middle of writing a line.
+            fs_err::write(&path, [&whole[..], b"{\"v\":2,\"at"].concat()).unwrap();
+            for placed in read_after(&path, from, 1).unwrap() {
+                assert_eq!(placed.start, from);
+                assert_eq!(
+                    read_at(&path, placed.start).unwrap(),
+                    Some(placed.line.clone())
+                );
+                from += placed.length;
+                seen.push(placed.line);
+            }
+            fs_err::write(&path, whole).unwrap();
+            journal = opened(&path).0;
+        }
+        assert_eq!(seen, (0..5).map(line).collect::<Vec<_>>());
+        fs_err::write(&path, "zeros\n").unwrap();
+        assert_eq!(
+            read_after(&path, 0, 100).unwrap(),
+            [],
+            "it may be rewritten"
+        );
+        fs_err::write(&path, "zeros\nmore\n").unwrap();
+        let error = read_after(&path, 0, 100).unwrap_err().to_string();
+        assert!(
+            error.contains("the line at byte 0 cannot be read"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl<K: Copy> Batch<K> {
 
     /// Submits a group. Its candidates are compared with each other, so one machine judges them
     /// all.
-    fn add(
+    pub(crate) fn add(
         &mut self,
         ctx: &mut Ctx<'_>,
         entries: impl IntoIterator<Item = (K, Entry)>,

@@ -10,10 +10,14 @@
 //! traits: nothing here knows a model, a compiler or a network.
 
 mod asking;
+pub mod best_of;
 mod bootstrap;
+pub mod claims;
 pub mod config;
 mod confirm;
+mod contrast;
 mod ctx;
+pub mod discovery;
 pub mod driver;
 pub mod evaluation;
 pub mod event;
@@ -21,16 +25,21 @@ pub mod experiment;
 mod fared;
 #[cfg(test)]
 mod fixture;
+pub mod follow;
 pub mod foreign;
 mod fresh;
+mod improver;
 pub mod interrupt;
 pub mod journal;
 mod judging;
 pub mod plan;
 pub mod probe;
+mod profiled;
 mod prompt;
 pub mod report;
+pub mod review;
 mod sampling;
+pub mod scores;
 mod source;
 mod standstill;
 pub mod state;
@@ -43,9 +52,11 @@ pub use config::{Config, Layered, Mistake};
 pub use driver::{Ended, Parts, drive};
 pub use evaluation::Evaluation;
 pub use event::Event;
+pub use follow::Followed;
 pub use foreign::ForeignRun;
 pub use interrupt::Interrupt;
 pub use plan::{Changes, Plan};
+pub use scores::Scores;
 pub use state::RunState;
 pub use store::Store;
 pub use winners::{Winner, winners};

@@ -7,7 +7,7 @@ use hotloop_flow::Task;
 use hotloop_flow::prompt::Wording;
 use hotloop_flow::search::Settings;
 
-use crate::config::{self, Config, Layered, Mistake};
+use crate::config::{self, Config, Layered, Mistake, Reviewer};
 use crate::interrupt::Interrupt;
 use crate::store;
 
@@ -200,7 +200,17 @@ fn tasks(
         );
     }
     let mut tasks: Vec<Arc<Task>> = Vec::new();
+    let mut names = Vec::new();
     for name in config.tasks() {
+        match name.strip_suffix("/*") {
+            Some(folder) => match in_folder(Path::new(folder)) {
+                Ok(found) => names.extend(found),
+                Err(what) => note("task", what),
+            },
+            None => names.push(name.to_owned()),
+        }
+    }
+    for name in &names {
         if name.is_empty() {
             note("task", format!("`{}` has an empty name", config.task));
             continue;
@@ -216,12 +226,49 @@ fn tasks(
     tasks
 }
 
+/// The task folders in a folder, by name.
+fn in_folder(folder: &Path) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for entry in fs_err::read_dir(folder).map_err(|error| error.to_string())? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        if path.join("task.toml").exists() {
+            // A path with a slash is a folder and no shipped task.
+            found.push(Path::new(".").join(path).display().to_string());
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(format!("there is no task in `{}`", folder.display()));
+    }
+    Ok(found)
+}
+
 fn check_numbers(config: &Config, note: &mut impl FnMut(&str, String)) {
     check_sampling(config, note);
     check_learning(config, note);
     check_limits(config, note);
-    if let Some(mistake) = config.reward.mistake() {
+    if let Some(mistake) = config.reward.shape.mistake() {
         note(&format!("reward.{}", mistake.key), mistake.what);
+    }
+    if let Some(reviewer) = &config.reward.reviewer {
+        check_reviewer(reviewer, note);
+    }
+}
+
+fn check_reviewer(reviewer: &Reviewer, note: &mut impl FnMut(&str, String)) {
+    if reviewer.model.is_empty() {
+        let what = "no model is named; name a folder, a GGUF file, a hub name or URL#NAME";
+        note("reward.reviewer.model", what.to_owned());
+    }
+    let lambda = reviewer.lambda;
+    if !lambda.is_finite() || lambda < 0.0 {
+        let what =
+            format!("{lambda} would reward what the reviewer thinks bad; set it to 0 or more");
+        note("reward.reviewer.lambda", what);
+    }
+    if reviewer.max_tokens < 64 {
+        let what = "an opinion does not fit; set it to at least 64";
+        note("reward.reviewer.max-tokens", what.to_owned());
     }
 }
 
@@ -305,6 +352,17 @@ fn check_learning(config: &Config, note: &mut impl FnMut(&str, String)) {
         "learning.std-floor",
         "must not be negative",
     );
+    check(learning.k >= 1, "learning.k", "must be at least 1");
+    check(
+        learning.k_last >= 1,
+        "learning.k-last",
+        "must be at least 1",
+    );
+    check(
+        learning.kl_budget > 0.0,
+        "learning.kl-budget",
+        "must be above 0: without a difference from the plain answers there is nothing to learn; ln 2 is 0.69",
+    );
     check(
         learning.clip_low > 0.0 && learning.clip_low < 1.0,
         "learning.clip-low",
@@ -323,6 +381,21 @@ fn check_limits(config: &Config, note: &mut impl FnMut(&str, String)) {
             note(key, what.to_owned());
         }
     };
+    check(
+        config.copy_penalty >= 0.0 && config.copy_penalty.is_finite(),
+        "copy-penalty",
+        "must be at least 0; 0 lets copies earn as much as originals",
+    );
+    check(
+        config.prompts.practised >= 1,
+        "prompts.practised",
+        "must be at least 1; to practise nothing, name one task",
+    );
+    check(
+        matches!(config.prompts.contrast, 0 | 2..=4),
+        "prompts.contrast",
+        "must be 0, or from 2 to 4: one program shows no difference, and more do not fit into a prompt",
+    );
     check(
         config.search.parents >= 1,
         "search.parents",
@@ -351,7 +424,7 @@ fn check_limits(config: &Config, note: &mut impl FnMut(&str, String)) {
         "must not be negative",
     );
     check(
-        budget.steps > 0 || budget.seconds > 0.0 || budget.iterations > 0,
+        budget.steps > 0 || budget.seconds > 0.0 || budget.iterations > 0 || budget.answers > 0,
         "budget.steps",
         "no limit is set: the run would not end",
     );
@@ -410,7 +483,8 @@ fn check_wording(
     } else {
         &config.prompts.wording
     };
-    if config.prompts.source.asks_fixed() && wording.fixed_count() == 0 {
+    let silent = |task: &Arc<Task>| wording.fixed_count(task.spec.language) == 0;
+    if config.prompts.source.asks_fixed() && tasks.iter().any(silent) {
         note("prompts.wording", format!("{file} has no fixed prompts"));
     }
     let unknown = |key: &&str| {

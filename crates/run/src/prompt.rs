@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use hotloop_flow::Render;
 use hotloop_flow::policy::Chat;
 use hotloop_flow::prompt::{Ask, Shown};
+use hotloop_flow::{Render, Verdict};
 
 use crate::event::Asked;
 use crate::plan::Plan;
@@ -38,12 +38,31 @@ impl Prompts<'_> {
             source,
             verdict: *verdict,
         });
+        let beside: Vec<(String, Option<&Verdict>)> = asked
+            .beside
+            .iter()
+            .map(|hash| {
+                let source = store::source(self.directory, hash)?;
+                Ok((source, self.state.correct(hash)))
+            })
+            .collect::<Result<_, StoreError>>()?;
+        let beside: Vec<Shown<'_>> = beside
+            .iter()
+            .map(|(source, verdict)| Shown {
+                source,
+                verdict: *verdict,
+            })
+            .collect();
+        let profile = asked.parent.as_ref().filter(|_| asked.wants_profile());
+        let profile = profile.and_then(|hash| self.state.profiles.get(hash));
         let ask = Ask {
             task,
             role: asked.role,
             stage: asked.stage,
             variant: asked.variant,
             parent,
+            beside: &beside,
+            profile: profile.map(String::as_str).filter(|text| !text.is_empty()),
         };
         Ok(self.render.chat(&ask))
     }

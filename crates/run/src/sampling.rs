@@ -8,6 +8,7 @@ use crate::asking::{Asking, draw, extract};
 use crate::ctx::Ctx;
 use crate::event::{Answer, Asked, Event, GroupSampled, Made, StepSampled};
 use crate::interrupt::Interrupt;
+use crate::profiled;
 
 /// The purpose of random numbers that draw a step's answers.
 const SAMPLING: u64 = 2;
@@ -21,6 +22,7 @@ pub(crate) fn sample(
     if ctx.state.open.contains_key(&number) {
         return Ok(());
     }
+    profiled::take(ctx, &asks)?;
     let temperature = ctx.state.temperature;
     let sampling = ctx
         .plan
@@ -67,9 +69,16 @@ pub(crate) fn sample(
     })))
 }
 
-/// Replaces a parent that is too long for the policy by the seed, so that it does not stop the run.
-/// Returns false if no parent is left to replace.
+/// Removes the programs beside the parent from prompts that are too long for the policy, and then
+/// replaces the longest parent by the seed, so that it does not stop the run. Returns false if
+/// nothing is left to shorten.
 fn shorten(asks: &mut [Asked], chats: &[Chat]) -> bool {
+    if asks.iter().any(|asked| !asked.beside.is_empty()) {
+        for asked in asks {
+            asked.beside.clear();
+        }
+        return true;
+    }
     let length = |chat: &Chat| {
         chat.messages
             .iter()

@@ -6,9 +6,10 @@
 
 use hotloop_flow::Role;
 use hotloop_flow::random::{Random, seed};
-use hotloop_flow::search::{self, Parent};
+use hotloop_flow::search::Parent;
 
 use crate::config::SourceKind;
+use crate::contrast;
 use crate::event::{Asked, Event};
 use crate::plan::Plan;
 use crate::state::RunState;
@@ -49,20 +50,26 @@ impl Next {
     }
 }
 
-/// The practised tasks take turns, and each cycles through its stages, always from its seed. The
-/// prompt depends only on the step's number, so it never waits for a verdict.
-fn practised(plan: &Plan, number: u64) -> Option<Asked> {
+/// The practised tasks take turns, `prompts.practised` in each step, and each cycles through its
+/// stages, always from its seed. The prompt depends only on the step's number, so it never waits for
+/// a verdict.
+fn practised(plan: &Plan, number: u64) -> Vec<Asked> {
     let count = plan.practised.len() as u64;
-    let round = number.checked_div(count)? as usize;
-    let task = &plan.practised[(number % count) as usize];
-    let stage = task.spec.stages.cycle(round);
-    Some(Asked {
-        task: Some(task.spec.name.clone()),
-        role: Role::Explore,
-        stage: Some(stage),
-        parent: None,
-        variant: 0,
-    })
+    let each = u64::from(plan.config.prompts.practised).min(count);
+    let turns = number * each..(number + 1) * each;
+    turns
+        .map(|turn| {
+            let task = &plan.practised[(turn % count) as usize];
+            Asked {
+                task: Some(task.spec.name.clone()),
+                role: Role::Explore,
+                stage: Some(task.spec.stages.cycle((turn / count) as usize)),
+                parent: None,
+                variant: 0,
+                beside: Vec::new(),
+            }
+        })
+        .collect()
 }
 
 fn fixed(plan: &Plan, number: u64) -> Vec<Asked> {
@@ -75,6 +82,7 @@ fn fixed(plan: &Plan, number: u64) -> Vec<Asked> {
             stage: None,
             parent: None,
             variant: variant as usize,
+            beside: Vec::new(),
         })
         .collect()
 }
@@ -88,7 +96,8 @@ fn searched(plan: &Plan, state: &RunState, number: u64) -> Next {
     if number < after {
         let first = (number - last.first_step) as usize * per_step;
         let parents = last.parents.iter().skip(first).take(per_step);
-        return Next::Asks(parents.map(asked).collect());
+        let asks = parents.map(|parent| contrast::asked(plan, state, asked(parent)));
+        return Next::Asks(asks.collect());
     }
     if state.finished() < after {
         return Next::Unknown;
@@ -103,12 +112,9 @@ pub(crate) fn choose(plan: &Plan, state: &RunState, first_step: u64) -> Next {
         return Next::Nothing;
     }
     let mut random = Random::new(seed(plan.config.seed, &[CHOOSING, u64::from(iteration)]));
-    let seed_normal = state
-        .started
-        .as_ref()
-        .map_or("", |started| started.seed_normal.as_str());
     let settings = plan.search();
-    let parents = search::select(&state.pool, seed_normal, settings, &mut random);
+    let archive = state.archive(plan.config.search.archive);
+    let parents = archive.select(state.root(), settings, &mut random);
     Next::Choose(Box::new(Event::ParentsChosen {
         iteration,
         first_step,
@@ -125,5 +131,6 @@ pub(crate) fn asked(parent: &Parent) -> Asked {
         stage: Some(parent.stage),
         parent: parent.hash.clone(),
         variant: 0,
+        beside: Vec::new(),
     }
 }

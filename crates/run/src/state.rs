@@ -1,5 +1,7 @@
 //! The state of a run: a fold over its events. Resume, reports and the API all use it.
 
+mod lookup;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -7,9 +9,8 @@ use hotloop_flow::advantage::Fate;
 use hotloop_flow::bench::Judgement;
 use hotloop_flow::policy::Updated;
 use hotloop_flow::reward::RewardContext;
-use hotloop_flow::search::{Node, Parent, Pool};
-use hotloop_flow::verdict::Label;
-use hotloop_flow::{Pace, Role, Verdict, WeightedTokens};
+use hotloop_flow::search::{Archive, ArchiveKind, Node, Parent, Pool, Root, SeedOnly, Tree};
+use hotloop_flow::{Pace, Stage, Verdict, WeightedTokens};
 
 use crate::event::{
     Asked, Event, GroupFinished, GroupSampled, Line, Made, Place, ProbeJudged, RunStarted,
@@ -17,6 +18,7 @@ use crate::event::{
 };
 use crate::fresh::Fresh;
 use crate::journal::{self, JournalError};
+use crate::review::{Opinion, WORDING};
 use crate::store;
 
 /// Everything known about a run.
@@ -36,6 +38,10 @@ pub struct RunState {
     pub iterations: Vec<Iteration>,
     /// What the current iteration has produced so far.
     pub pool: Pool,
+    /// What all iterations have produced, as a tree.
+    pub tree: Tree,
+    /// The profiles of parents, by hash.
+    pub profiles: BTreeMap<String, String>,
     /// The finished steps.
     pub steps: Vec<Step>,
     /// Steps that were sampled and have not finished.
@@ -48,6 +54,9 @@ pub struct RunState {
     pub temperature: f64,
     /// The fastest correct candidate.
     pub best: Option<Best>,
+    /// The reviewer's opinions, by practised task and candidate; `None` where no answer of it could
+    /// be read.
+    pub opinions: BTreeMap<(Option<String>, String), Option<Opinion>>,
     /// Fresh verdicts of the fastest candidates, by hash.
     pub confirmed: BTreeMap<String, Vec<Judgement>>,
     /// How often the run was resumed.
@@ -184,9 +193,37 @@ impl RunState {
         self.steps.len() as u64
     }
 
+    /// Judged answers of the run's own task so far. Those that the machine failed to judge, and
+    /// probes, do not count.
+    pub fn judged_answers(&self) -> u64 {
+        let members = self.steps.iter().flat_map(Step::members);
+        members.filter(|member| member.verdict.is_some()).count() as u64
+    }
+
+    /// What the search has found so far.
+    pub fn archive(&self, kind: ArchiveKind) -> &dyn Archive {
+        match kind {
+            ArchiveKind::Sqd => &self.pool,
+            ArchiveKind::Puct => &self.tree,
+            ArchiveKind::None => &SeedOnly,
+        }
+    }
+
+    /// The seed, from which the search starts.
+    pub fn root(&self) -> Root<'_> {
+        Root {
+            normal: self
+                .started
+                .as_ref()
+                .map_or("", |started| started.seed_normal.as_str()),
+            speed: self.seed_speed(),
+        }
+    }
+
     /// Seconds spent in steps so far.
     pub fn stepping_s(&self) -> f64 {
-        self.steps.iter().map(|step| step.seconds.wall).sum()
+        // The sum of nothing is -0.
+        self.steps.iter().map(|step| step.seconds.wall).sum::<f64>() + 0.0
     }
 
     /// What rewards are relative to: the seed, and the library and roof measured with it.
@@ -251,6 +288,9 @@ impl RunState {
                     parents: parents.clone(),
                 });
             }
+            Event::ParentProfiled { hash, profile } => {
+                self.profiles.insert(hash.clone(), profile.clone());
+            }
             Event::StepSampled(sampled) => {
                 let judged = malformed(sampled);
                 self.open.insert(
@@ -263,6 +303,11 @@ impl RunState {
             }
             Event::CandidateJudged { at, judgement } => self.judged(*at, Some(judgement.clone())),
             Event::CandidateMasked { at, .. } => self.judged(*at, None),
+            Event::CandidateReviewed(reviewed) if reviewed.wording == WORDING => {
+                let key = (reviewed.task.clone(), reviewed.hash.clone());
+                self.opinions.insert(key, reviewed.opinion.clone());
+            }
+            Event::CandidateReviewed(_) => {}
             Event::StepFinished(finished) => self.finish(finished, at_s),
             Event::CandidateConfirmed { hash, judgements } => self.confirm(hash, judgements),
             Event::CheckpointSaved { step } => {
@@ -315,24 +360,19 @@ impl RunState {
         self.probes.retain(|probe| probe.when != When::After);
     }
 
-    /// Adds a group's candidates to the pool, and updates the fastest.
+    /// Adds a group's candidates to what the search has found, and updates the fastest.
     fn remember(&mut self, group: &Group, step: u64) {
+        if let Some(stage) = group.asked.stage {
+            let members = group.members.iter();
+            let nodes: Vec<Node> = members.filter_map(|member| node(member, stage)).collect();
+            let parent = group.asked.parent.as_deref();
+            self.pool.grow(parent, nodes.clone());
+            self.tree.grow(parent, nodes);
+        }
         for member in &group.members {
-            let (Some(hash), Some(normal), Some(verdict)) =
-                (&member.hash, &member.normal, &member.verdict)
+            let (Some(hash), Some(verdict), Some(speed)) =
+                (&member.hash, &member.verdict, member.speed)
             else {
-                continue;
-            };
-            if let Some(stage) = group.asked.stage {
-                self.pool.add(Node {
-                    hash: hash.clone(),
-                    normal: normal.clone(),
-                    stage,
-                    label: verdict.label(),
-                    speed: member.speed,
-                });
-            }
-            let Some(speed) = member.speed else {
                 continue;
             };
             if self.best.as_ref().is_none_or(|best| speed > best.speed) {
@@ -378,7 +418,7 @@ impl RunState {
     }
 
     /// A candidate with the fastest timing from the steps that made it.
-    fn as_timed(&self, hash: &str) -> Option<Best> {
+    pub(crate) fn as_timed(&self, hash: &str) -> Option<Best> {
         let found = self
             .steps
             .iter()
@@ -440,62 +480,17 @@ impl RunState {
             .map(|(_, hash, normal, stage)| (made(hash, normal), stage))
             .collect()
     }
+}
 
-    /// The step, group and member in which a candidate first appeared.
-    pub fn birth(&self, hash: &str) -> Option<(&Step, &Group, &Member)> {
-        self.steps.iter().find_map(|step| {
-            step.groups.iter().find_map(|group| {
-                let member = group
-                    .members
-                    .iter()
-                    .find(|member| member.hash.as_deref() == Some(hash))?;
-                Some((step, group, member))
-            })
-        })
-    }
-
-    /// The parent's last verdict within the first `known` steps that fits the prompt's role. A
-    /// program that is correct at one stage may be refused at another.
-    pub fn verdict(&self, asked: &Asked, known: u64) -> Option<&Verdict> {
-        let suits = |group: &Group, verdict: &Verdict| match asked.role {
-            Role::Explore => true,
-            Role::Deepen | Role::Improve => verdict.label() == Label::Correct,
-            Role::Repair => verdict.label().is_broken() && group.asked.stage == asked.stage,
-        };
-        let parent = asked.parent.as_deref()?;
-        let steps = self.steps.iter().take_while(|step| step.number < known);
-        let groups = steps.flat_map(|step| &step.groups);
-        let judged =
-            groups.flat_map(|group| group.members.iter().map(move |member| (group, member)));
-        let found = judged.filter(|(_, member)| member.hash.as_deref() == Some(parent));
-        found
-            .filter_map(|(group, member)| {
-                member
-                    .verdict
-                    .as_ref()
-                    .filter(|verdict| suits(group, verdict))
-            })
-            .last()
-    }
-
-    /// The candidates from the seed to `hash`, oldest first; the seed itself is left out.
-    pub fn lineage(&self, hash: &str) -> Vec<(&Step, &Group, &Member)> {
-        let mut path: Vec<(&Step, &Group, &Member)> = Vec::new();
-        let mut next = Some(hash);
-        while let Some(birth) = next.and_then(|hash| self.birth(hash)) {
-            // A copy of an ancestor would make the lineage circular.
-            if path
-                .iter()
-                .any(|(_, _, member)| member.hash == birth.2.hash)
-            {
-                break;
-            }
-            next = birth.1.asked.parent.as_deref();
-            path.push(birth);
-        }
-        path.reverse();
-        path
-    }
+/// A judged candidate for the search; `None` for malformed and masked answers.
+fn node(member: &Member, stage: Stage) -> Option<Node> {
+    Some(Node {
+        hash: member.hash.clone()?,
+        normal: member.normal.clone()?,
+        stage,
+        label: member.verdict.as_ref()?.label(),
+        speed: member.speed,
+    })
 }
 
 /// The verdicts that need no bench.

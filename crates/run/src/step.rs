@@ -4,17 +4,22 @@
 //! prompt -> completion -> candidate -> verdict -> reward -> advantage -> update
 //! ```
 //!
+//! A reviewer, if there is one, reads the candidates before the rewards are computed.
+//!
 //! Each arrow first uses what the journal already holds, so an interrupted step continues where it
 //! was. Three usual parts are left out: a value model (the group is the baseline), several updates
 //! per batch (so the ratio starts at 1, except for the lag), and reward shaping by length.
 
+use hotloop_flow::advantage::Group;
 use hotloop_flow::policy::Updated;
 use hotloop_flow::{PolicyError, Verdict, WeightedTokens, noise};
 
 use crate::ctx::Ctx;
 use crate::event::{Event, GroupFinished, StepFinished, StepSeconds};
+use crate::improver;
 use crate::interrupt::Interrupt;
 use crate::judging;
+use crate::review::reviewing;
 use crate::sampling;
 use crate::source::{self, Next};
 use crate::state::{self, OpenStep};
@@ -43,6 +48,7 @@ pub(crate) fn step(ctx: &mut Ctx<'_>, number: u64) -> Result<bool, Interrupt> {
     let waiting = ctx.now();
     let judging_s = judging::gather_step(ctx, batch)?;
     let policy_idle = ctx.now() - waiting;
+    reviewing::review_step(ctx, number)?;
     // verdicts -> rewards -> advantages
     let open = ctx
         .state
@@ -101,9 +107,15 @@ fn ask_and_sample(ctx: &mut Ctx<'_>, number: u64) -> Result<Asking, Interrupt> {
     }
 }
 
+/// Whether no step follows, as far as is known before this one is judged.
 fn is_last(ctx: &Ctx<'_>, number: u64) -> bool {
-    let steps = ctx.plan.config.budget.steps;
-    steps > 0 && number + 1 >= steps
+    let budget = &ctx.plan.config.budget;
+    let open = ctx.state.open.get(&number);
+    let own = open.into_iter().flat_map(|open| &open.sampled.groups);
+    let own = own.filter(|group| group.asked.task.is_none());
+    let answers = own.map(|group| group.answers.len() as u64).sum::<u64>();
+    (budget.steps > 0 && number + 1 >= budget.steps)
+        || (budget.answers > 0 && ctx.state.judged_answers() + answers >= budget.answers)
 }
 
 fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrupt> {
@@ -113,15 +125,30 @@ fn reward(ctx: &Ctx<'_>, open: &OpenStep) -> Result<Vec<GroupFinished>, Interrup
         let verdicts: Vec<Option<&Verdict>> = (0..sampled.answers.len() as u32)
             .map(|member| Some(&open.judged.get(&(at, member))?.as_ref()?.verdict))
             .collect();
-        let context = ctx.state.context_of(sampled.asked.task.as_deref());
-        let rewards = config.reward.of_group(&verdicts, &context)?;
-        let noise = noise::of_group(config.reward, &verdicts, &context)?;
+        let context = improver::context(&ctx.state, &sampled.asked);
+        let mut rewards = config.reward.shape.of_group(&verdicts, &context)?;
+        let noise = noise::of_group(config.reward.shape, &verdicts, &context)?;
+        improver::penalise(
+            &ctx.state,
+            sampled,
+            &verdicts,
+            config.copy_penalty,
+            &mut rewards,
+        );
+        let reviewer = config.reward.reviewer.as_ref();
+        let rewards = reviewing::added(reviewer, &ctx.state, sampled, rewards);
         let copies = sampled.copies(&rewards);
-        let advantages =
-            config
-                .learning
-                .advantage
-                .of(&rewards, &copies, config.learning.std_floor, noise);
+        let speed = |verdict: Option<&Verdict>| verdict?.correct()?.speed(context.pace);
+        let speeds: Vec<Option<f64>> = verdicts.iter().copied().map(speed).collect();
+        let advantages = config.learning.advantage.of(
+            &Group {
+                rewards: &rewards,
+                copies: &copies,
+                speeds: &speeds,
+                noise,
+            },
+            &config.learning.numbers(ctx.spent_share()),
+        );
         groups.push(GroupFinished {
             rewards,
             advantages: advantages.values,

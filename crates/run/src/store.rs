@@ -22,6 +22,9 @@ use crate::journal::{Journal, JournalError, Sink};
 const CHECKPOINTS_KEPT: usize = 2;
 /// Threads that sync files to disk.
 const SYNCED_AT_ONCE: usize = 8;
+/// How often a lock is tried again, and after how long. [`is_held`] takes it for a moment.
+const GLANCES: u32 = 5;
+const GLANCE: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// A run directory that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +61,9 @@ impl StoreError {
             Self::File(error) | Self::Journal(JournalError::File { source: error, .. }) => {
                 error.kind()
             }
-            Self::Journal(JournalError::Damaged { .. }) => return "restore the journal from a copy",
+            Self::Journal(JournalError::Damaged { .. } | JournalError::DamagedAt { .. }) => {
+                return "restore the journal from a copy";
+            }
             Self::Journal(JournalError::Unwritable { .. }) => {
                 return "this is a bug of hotloop; resuming may get past it";
             }
@@ -96,12 +101,43 @@ impl Lock {
             .create(true)
             .write(true)
             .truncate(false)
-            .open(directory.join(".lock"))?;
-        match file.file().try_lock() {
-            Ok(()) => Ok(Self(file)),
-            Err(std::fs::TryLockError::WouldBlock) => Err(StoreError::Locked(directory.to_owned())),
-            Err(std::fs::TryLockError::Error(error)) => Err(error.into()),
+            .open(lock_path(directory))?;
+        for glance in 0.. {
+            match file.file().try_lock() {
+                Ok(()) => break,
+                // A reader may just be asking whether the run has a process.
+                Err(std::fs::TryLockError::WouldBlock) if glance < GLANCES => {
+                    std::thread::sleep(GLANCE);
+                }
+                Err(std::fs::TryLockError::WouldBlock) => {
+                    return Err(StoreError::Locked(directory.to_owned()));
+                }
+                Err(std::fs::TryLockError::Error(error)) => return Err(error.into()),
+            }
         }
+        Ok(Self(file))
+    }
+}
+
+fn lock_path(directory: &Path) -> PathBuf {
+    directory.join(".lock")
+}
+
+/// Whether a process has the run open, this one or another. `None` where the file system does not
+/// tell.
+pub fn is_held(directory: &Path) -> Option<bool> {
+    let file = match fs_err::File::open(lock_path(directory)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(false),
+        Err(_) => return None,
+    };
+    match file.file().try_lock_shared() {
+        Ok(()) => {
+            drop(file.file().unlock());
+            Some(false)
+        }
+        Err(std::fs::TryLockError::WouldBlock) => Some(true),
+        Err(std::fs::TryLockError::Error(_)) => None,
     }
 }
 
@@ -245,7 +281,7 @@ pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
     kept(directory, hash).map(|candidate| candidate.source().to_owned())
 }
 
-fn kept(directory: &Path, hash: &str) -> Result<Candidate, StoreError> {
+pub(crate) fn kept(directory: &Path, hash: &str) -> Result<Candidate, StoreError> {
     let (language, path) = existing(|language| path_in(directory, hash, language));
     let bytes = match fs_err::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -294,7 +330,7 @@ fn path_in(directory: &Path, hash: &str, language: Language) -> PathBuf {
 }
 
 /// Writes a file atomically.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);
@@ -316,7 +352,9 @@ mod tests {
             Lock::take(folder.path()),
             Err(StoreError::Locked(_))
         ));
+        assert_eq!(is_held(folder.path()), Some(true));
         drop(lock);
+        assert_eq!(is_held(folder.path()), Some(false));
         assert!(Lock::take(folder.path()).is_ok());
         drop(inherited);
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use hotloop_flow::policy::Chat;
 use hotloop_flow::{Render, Stage};
 
+use crate::event::Asked;
 use crate::plan::Plan;
 use crate::prompt::Prompts;
 use crate::state::{RunState, Step};
@@ -23,6 +24,9 @@ pub struct Winner {
     pub source: String,
     /// Its speed in the task's unit.
     pub speed: f64,
+    /// How many times as fast it is as the program that the prompt showed, where that one was
+    /// correct. A prompt without a parent shows the seed; a fixed prompt shows nothing.
+    pub gain: Option<f64>,
 }
 
 /// All correct answers of a run, including those of practised tasks. Each program appears once per
@@ -50,7 +54,9 @@ pub fn winners(
             continue;
         }
         // A step that was sampled ahead knew fewer verdicts.
-        let chat = prompts.chat(&group.asked, step.number - step.lag)?;
+        let known = step.number - step.lag;
+        let chat = prompts.chat(&group.asked, known)?;
+        let parent = parent_speed(state, &group.asked, known);
         for (hash, speed) in right {
             if !seen.insert((
                 chat.messages.last().map(|message| message.content.clone()),
@@ -64,8 +70,20 @@ pub fn winners(
                 asked: chat.clone(),
                 source: store::source(&plan.directory, hash)?,
                 speed,
+                gain: parent.map(|parent| speed / parent),
             });
         }
     }
     Ok(winners)
+}
+
+/// The speed of the program that a prompt showed, in the unit of its task.
+fn parent_speed(state: &RunState, asked: &Asked, known: u64) -> Option<f64> {
+    asked.stage?;
+    let task = asked.task.as_deref();
+    let verdict = match &asked.parent {
+        Some(_) => state.verdict(asked, known)?,
+        None => &state.seed_of(task)?.verdict,
+    };
+    verdict.correct()?.speed(state.context_of(task).pace)
 }

@@ -1,5 +1,7 @@
 //! The keys of a run file, with their types.
 
+use hotloop_flow::advantage::{Numbers, max_at_k};
+use hotloop_flow::search::ArchiveKind;
 use hotloop_flow::{Advantage, How, Reward, Sampling};
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +24,10 @@ pub struct Config {
     pub directory: String,
     /// The fleet that judges; empty for this machine.
     pub fleet: String,
-    /// The reward's shape and numbers.
-    pub reward: Reward,
+    /// The reward's shape and numbers, and perhaps a reviewer's part in it.
+    pub reward: RewardConfig,
+    /// What a correct copy of the parent or of an earlier program loses.
+    pub copy_penalty: f64,
     /// When the run ends.
     pub budget: Budget,
     /// How answers are drawn.
@@ -52,6 +56,58 @@ pub enum Device {
     Cuda,
 }
 
+/// What an answer earns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct RewardConfig {
+    /// What its verdict is worth.
+    #[serde(flatten)]
+    pub shape: Reward,
+    /// A second policy whose opinion counts, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewer: Option<Reviewer>,
+}
+
+/// A policy that reads answers and says what it expects of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Reviewer {
+    /// A model, or `URL#NAME`.
+    pub model: String,
+    /// An adapter for it; empty for none.
+    #[serde(default)]
+    pub adapter: String,
+    /// The weight of its opinion, the mean of three numbers from 0 to 1.
+    #[serde(default = "half")]
+    pub lambda: f64,
+    /// What an answer earns about which it gives no opinion that can be read.
+    #[serde(default)]
+    pub broken: Broken,
+    /// The maximum number of tokens in an opinion, with its reasoning.
+    #[serde(default = "opinion_tokens")]
+    pub max_tokens: u32,
+}
+
+/// What becomes of an answer without a readable opinion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Broken {
+    /// It takes no part in its group.
+    #[default]
+    Mask,
+    /// Its opinion counts as 0, as Garg, Heo and Mou do.
+    Zero,
+}
+
+/// The paper's weight.
+fn half() -> f64 {
+    0.5
+}
+
+fn opinion_tokens() -> u32 {
+    1024
+}
+
 /// When the run ends; 0 sets no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -62,6 +118,8 @@ pub struct Budget {
     pub seconds: f64,
     /// The maximum number of iterations of the search.
     pub iterations: u32,
+    /// The number of judged answers of the run's own task that ends it.
+    pub answers: u64,
 }
 
 /// How answers are drawn.
@@ -94,6 +152,12 @@ pub struct Prompts {
     pub wording: String,
     /// Whether the prompt begins the answer.
     pub begin: bool,
+    /// How many other programs a prompt shows with their speeds.
+    pub contrast: usize,
+    /// Groups of practised tasks in one update.
+    pub practised: u32,
+    /// Whether a prompt shows a profile of the parent.
+    pub profile: bool,
 }
 
 /// Where prompts come from.
@@ -124,6 +188,8 @@ impl SourceKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Search {
+    /// What is kept, and how parents are chosen from it.
+    pub archive: ArchiveKind,
     /// The maximum number of parents in an iteration.
     pub parents: usize,
     /// Stages with their rules.
@@ -146,6 +212,12 @@ pub struct Learning {
     pub beta: f64,
     /// How advantages follow from rewards.
     pub advantage: Advantage,
+    /// The k of `max-at-k` at the beginning.
+    pub k: u32,
+    /// The k of `max-at-k` at the end.
+    pub k_last: u32,
+    /// The KL budget of `entropic`, in nats.
+    pub kl_budget: f64,
     /// The smallest standard deviation that advantages are divided by.
     pub std_floor: f64,
     /// Lower clip.
@@ -158,6 +230,17 @@ pub struct Learning {
     pub lora_rank: u32,
     /// Steps over which the rate rises.
     pub warm_up: u32,
+}
+
+impl Learning {
+    /// The numbers of the estimator when this share of the budget is spent.
+    pub fn numbers(&self, spent: f64) -> Numbers {
+        Numbers {
+            std_floor: self.std_floor,
+            k: max_at_k::annealed(self.k, self.k_last, spent),
+            kl: self.kl_budget,
+        }
+    }
 }
 
 /// What the loss is a mean over.

@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use hotloop_flow::count;
 use hotloop_flow::language::c::lex::{self, Token, TokenKind};
 use nest::Nest;
 
@@ -119,6 +120,31 @@ impl Features {
             accumulators,
             simd_bits,
         }
+    }
+
+    /// All of them in one sentence.
+    pub fn told(&self) -> String {
+        let tile = self
+            .register_tile
+            .map_or("none".to_owned(), |(rows, columns)| {
+                format!("{rows} x {columns}")
+            });
+        let simd = self
+            .simd_bits
+            .map_or("none".to_owned(), |bits| format!("{bits} bits"));
+        format!(
+            "Blocking {}; threads: {}; prefetch: {}; {}; register tile {tile}; explicit vectors: \
+             {simd}; {} the output.",
+            self.blocking_text(),
+            self.threads,
+            self.prefetch,
+            count(self.accumulators as usize, "accumulator"),
+            if self.read_modify_write {
+                "reads back"
+            } else {
+                "only writes"
+            }
+        )
     }
 
     /// The block sizes as table III writes them.

@@ -3,7 +3,7 @@
 use hotloop_flow::Label;
 
 use super::figure::{Content, Figure, Layer, Series};
-use super::{Point, Report, RunReport, families, names};
+use super::{Point, Report, RunReport, families, names, reviewer};
 use crate::event::StepSeconds;
 
 /// The figures that compare all runs, then those of each run, with names for files.
@@ -88,11 +88,15 @@ pub(super) fn compared(report: &Report) -> Vec<(&'static str, Figure)> {
 }
 
 pub(super) fn own(run: &RunReport) -> Vec<(&'static str, Figure)> {
-    vec![
+    let mut figures = vec![
         ("verdicts", verdicts(&run.points)),
         ("policy-time", policy_time(&run.points)),
         ("bench-time", bench_time(&run.points)),
-    ]
+    ];
+    if let Some(agreement) = &run.reviewer {
+        figures.push(("reviewer", reviewer::calibration(agreement)));
+    }
+    figures
 }
 
 fn figure(title: &str, y_label: &str, content: Content) -> Figure {

@@ -3,21 +3,23 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Report, csv, figures, html};
+use super::page::Paged;
+use super::{csv, figures};
 use crate::store::write_whole;
 
-impl Report {
+impl Paged {
     /// Writes `report.html`, `report.json`, `steps.csv` and the figures as SVG files.
     pub fn write(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
         fs_err::create_dir_all(directory.join("figures"))?;
-        let json = serde_json::to_string_pretty(self).expect("reports have a JSON form");
+        let report = &self.report;
+        let json = serde_json::to_string_pretty(report).expect("reports have a JSON form");
         let mut files = vec![
-            ("report.html".to_owned(), html::page(self).into_bytes()),
+            ("report.html".to_owned(), self.html().into_bytes()),
             ("report.json".to_owned(), json.into_bytes()),
-            ("steps.csv".to_owned(), csv::steps(self).into_bytes()),
+            ("steps.csv".to_owned(), csv::steps(report).into_bytes()),
         ];
         files.extend(
-            figures::all(self)
+            figures::all(report)
                 .iter()
                 .map(|(name, figure)| figure.file(&format!("figures/{name}"))),
         );

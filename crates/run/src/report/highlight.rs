@@ -1,4 +1,4 @@
-//! C with syntax highlighting, as HTML.
+//! C with syntax highlighting: pieces of text, each with its class.
 
 use hotloop_flow::language::c::lex::{self, Item, Token, TokenKind};
 
@@ -12,15 +12,18 @@ const TYPES: [&str; 12] = [
     "bool", "_Bool",
 ];
 
-/// The source as HTML: `k` keywords, `t` types, `n` numbers, `s` strings, `f` intrinsics,
-/// `p` directives, `c` comments.
-pub(super) fn c(source: &str) -> String {
-    let mut html = String::with_capacity(source.len() * 2);
+/// A piece of a source: its class, and its text. The classes are `k` keywords, `t` types,
+/// `n` numbers, `s` strings, `f` intrinsics, `p` directives and `c` comments; none is the rest.
+pub type Piece = (&'static str, String);
+
+/// The source in pieces. Together they are the source.
+pub(super) fn c(source: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
     let mut done = 0;
     for item in lex::lex(source).items {
         let (offset, end, class) = match &item {
             Item::Token(token) => (token.offset, token.end, class(token)),
-            Item::Directive(directive) => (directive.offset, directive.end, Some("p")),
+            Item::Directive(directive) => (directive.offset, directive.end, "p"),
         };
         // Positions in odd sources may not match. Such a piece stays plain.
         if offset < done
@@ -30,63 +33,44 @@ pub(super) fn c(source: &str) -> String {
         {
             continue;
         }
-        gap(&source[done..offset], &mut html);
-        match class {
-            Some(class) => html.extend([
-                "<span class=",
-                class,
-                ">",
-                &escape(&source[offset..end]),
-                "</span>",
-            ]),
-            None => html.push_str(&escape(&source[offset..end])),
-        }
+        gap(&source[done..offset], &mut pieces);
+        put(class, &source[offset..end], &mut pieces);
         done = end;
     }
-    gap(&source[done..], &mut html);
-    html
+    gap(&source[done..], &mut pieces);
+    pieces
 }
 
 /// White space and comments between tokens.
-fn gap(text: &str, html: &mut String) {
-    if text.trim().is_empty() {
-        html.push_str(text);
-    } else {
-        html.extend(["<span class=c>", &escape(text), "</span>"]);
+fn gap(text: &str, pieces: &mut Vec<Piece>) {
+    put(if text.trim().is_empty() { "" } else { "c" }, text, pieces);
+}
+
+/// Adds text, to the last piece if that has the same class.
+fn put(class: &'static str, text: &str, pieces: &mut Vec<Piece>) {
+    match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some((last, before)) if *last == class => before.push_str(text),
+        _ => pieces.push((class, text.to_owned())),
     }
 }
 
-fn class(token: &Token<'_>) -> Option<&'static str> {
+fn class(token: &Token<'_>) -> &'static str {
     let text = token.text.as_ref();
     match token.kind {
-        TokenKind::Number => Some("n"),
-        TokenKind::Str | TokenKind::Char => Some("s"),
-        TokenKind::Ident if KEYWORDS.contains(&text) => Some("k"),
-        TokenKind::Ident if TYPES.contains(&text) || text.starts_with("__m") => Some("t"),
+        TokenKind::Number => "n",
+        TokenKind::Str | TokenKind::Char => "s",
+        TokenKind::Ident if KEYWORDS.contains(&text) => "k",
+        TokenKind::Ident if TYPES.contains(&text) || text.starts_with("__m") => "t",
         TokenKind::Ident
             if text.starts_with("_mm")
                 || text.starts_with("omp_")
                 || text.starts_with("__builtin") =>
         {
-            Some("f")
+            "f"
         }
-        TokenKind::Ident | TokenKind::Punct | TokenKind::Other => None,
+        TokenKind::Ident | TokenKind::Punct | TokenKind::Other => "",
     }
-}
-
-/// Text with HTML's special characters escaped.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -97,29 +81,20 @@ mod tests {
     fn words_are_coloured_and_nothing_is_lost() {
         let source =
             "#include <omp.h>\n/* why */ for (int i = 0; i < 3; i++) x = \"a<b\"; // end\n";
-        let html = c(source);
-        assert!(
-            html.contains("<span class=p>#include &lt;omp.h&gt;</span>"),
-            "{html}"
-        );
-        assert!(
-            html.contains("<span class=k>for</span> (<span class=t>int</span> i"),
-            "{html}"
-        );
-        assert!(
-            html.contains("<span class=s>&quot;a&lt;b&quot;</span>"),
-            "{html}"
-        );
-        assert!(html.contains("/* why */") && html.contains("// end"));
-        let plain: String = html
-            .split('<')
-            .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
-            .collect();
-        assert_eq!(plain, escape(source));
+        let pieces = c(source);
+        let has = |class, text: &str| pieces.contains(&(class, text.to_owned()));
+        assert!(has("p", "#include <omp.h>"), "{pieces:?}");
+        assert!(has("k", "for") && has("t", "int") && has("n", "3"));
+        assert!(has("s", "\"a<b\"") && has("c", " // end\n"), "{pieces:?}");
+        assert_eq!(whole(&pieces), source);
+    }
+
+    fn whole(pieces: &[Piece]) -> String {
+        pieces.iter().map(|(_, text)| text.as_str()).collect()
     }
 
     #[test]
-    fn odd_text_does_no_harm() {
+    fn odd_text_stays_as_it_is() {
         for source in [
             "",
             "\\\n",
@@ -128,7 +103,7 @@ mod tests {
             "R\"x(\n",
             "/* open",
         ] {
-            assert!(!c(source).contains("<script"));
+            assert_eq!(whole(&c(source)), source);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From run directories to something a person can read.
 //!
-//! [`Report::read`] folds the journals. [`html`], [`text`] and [`csv`] render the report, and
+//! [`Report::read`] folds the journals. [`page`], [`text`] and [`csv`] render the report, and
 //! [`tensorboard`] writes the curves for `TensorBoard`. A [`figure`] is laid out once, as marks,
 //! which `svg` writes.
 
@@ -14,20 +14,26 @@ macro_rules! put {
 
 pub mod against;
 pub mod csv;
+pub mod curves;
+pub mod detail;
 pub mod diff;
 mod drawing;
 pub mod feature;
 pub mod figure;
 mod figures;
 mod files;
-mod highlight;
-pub mod html;
-mod names;
+pub mod highlight;
+pub mod listing;
+pub mod names;
+pub mod page;
 mod points;
 mod practised;
+pub mod reviewer;
 mod svg;
 pub mod tensorboard;
 pub mod text;
+pub mod tree;
+pub mod view;
 mod width;
 
 use std::io;
@@ -37,9 +43,11 @@ use hotloop_flow::verdict::Label;
 use hotloop_flow::{MachineFacts, Measured, count};
 use serde::Serialize;
 
+use crate::best_of::{self, BestOf};
 use crate::config::{Config, Layered};
 use crate::event::When;
 use crate::probe::{self, ProbeSummary};
+use crate::review::Agreement;
 use crate::state::RunState;
 use crate::store::{self, StoreError};
 
@@ -101,6 +109,11 @@ pub struct RunReport {
     /// The outcomes of practised tasks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub practised: Vec<Practised>,
+    /// What k of its answers are worth.
+    pub best_of: Vec<BestOf>,
+    /// How far its reviewer agreed with the bench, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reviewer: Option<Agreement>,
     /// The fastest code.
     pub best: Option<BestCode>,
     /// The run's warnings, with their steps.
@@ -116,6 +129,10 @@ pub struct BestCode {
     pub speed: f64,
     /// How many fresh timings the median covers; 0 if the speed is the step's own timing.
     pub confirmed: usize,
+    /// Its fastest timing while the run went on, which is partly luck.
+    pub seen: Option<f64>,
+    /// The slowest and the fastest of the fresh timings.
+    pub fresh: Option<(f64, f64)>,
     /// As a fraction of the machine's peak.
     pub peak_fraction: Option<f64>,
     /// The name of the task's baseline, if it has one.
@@ -163,6 +180,11 @@ impl BestCode {
 impl Report {
     /// Reads run directories, finished or not.
     pub fn read(directories: &[PathBuf]) -> Result<Self, StoreError> {
+        Ok(Self::with_states(directories)?.0)
+    }
+
+    /// The same, with the states behind the report.
+    fn with_states(directories: &[PathBuf]) -> Result<(Self, Vec<RunState>), StoreError> {
         let mut runs = Vec::new();
         let mut states = Vec::new();
         for (directory, name) in directories.iter().zip(names::apart(directories)) {
@@ -184,10 +206,8 @@ impl Report {
                     after: probe::pooled(&states, When::After),
                 }
             });
-        Ok(Self {
-            pooled: pooled.collect(),
-            runs,
-        })
+        let pooled = pooled.collect();
+        Ok((Self { runs, pooled }, states))
     }
 
     /// The practised tasks of each run, by the runs' names.
@@ -220,7 +240,8 @@ impl RunReport {
         (config, class, counts.then_some(steps))
     }
 
-    fn of(directory: &Path, name: String, state: &RunState) -> Result<Self, StoreError> {
+    /// The report on one run.
+    pub fn of(directory: &Path, name: String, state: &RunState) -> Result<Self, StoreError> {
         let text = store::config(directory)?;
         let layered = Layered::read(Some(("run.toml", &text)), &[]).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
@@ -252,6 +273,8 @@ impl RunReport {
             before: probe::summary(state, When::Before),
             after: probe::summary(state, When::After),
             practised: practised::of(state),
+            best_of: best_of::of_run(state),
+            reviewer: reviewer::of(state),
             best: best(state, directory)?,
             warnings: state
                 .steps
@@ -313,6 +336,16 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
         });
     }
     let source = store::source(directory, &best.hash)?;
+    let timed = state.steps.iter().flat_map(crate::state::Step::members);
+    let seen = timed
+        .filter(|member| member.hash.as_ref() == Some(&best.hash))
+        .filter_map(|member| member.speed)
+        .reduce(f64::max);
+    let fresh = state.confirmed.get(&best.hash).into_iter().flatten();
+    let fresh: Vec<f64> = fresh
+        .filter_map(|judgement| judgement.verdict.correct()?.speed(state.pace()))
+        .collect();
+    let bound = |of: fn(f64, f64) -> f64| fresh.iter().copied().reduce(of);
     let measured = best.verdict.measured();
     Ok(Some(BestCode {
         features: Features::of(&source),
@@ -320,6 +353,8 @@ fn best(state: &RunState, directory: &Path) -> Result<Option<BestCode>, StoreErr
         hash: best.hash.clone(),
         speed: best.speed,
         confirmed: best.timings,
+        seen,
+        fresh: bound(f64::min).zip(bound(f64::max)),
         peak_fraction: measured.and_then(Measured::peak_fraction),
         baseline: measured
             .and_then(|measured| measured.baseline.as_ref())

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// A name for each of `directories`. The names differ, and so do file names that begin with them.
-pub(super) fn apart(directories: &[PathBuf]) -> Vec<String> {
+pub fn apart(directories: &[PathBuf]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, directory) in directories.iter().enumerate() {
         let others = || {

@@ -18,6 +18,9 @@ pub struct Point {
     pub iteration: Option<u32>,
     /// Mean reward of the unmasked answers.
     pub mean_reward: Option<f64>,
+    /// Standard error of the mean reward, where there are several groups. Answers to one prompt
+    /// resemble each other, so groups count.
+    pub reward_error: Option<f64>,
     /// A tenth of the rewards lie below.
     pub low_reward: Option<f64>,
     /// A tenth of the rewards lie above.
@@ -125,6 +128,7 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
         step: step.number,
         iteration: step.iteration,
         mean_reward: mean(&rewards),
+        reward_error: reward_error(step),
         low_reward: quantile(0.1),
         high_reward: quantile(0.9),
         best_reward: rewards.last().copied(),
@@ -154,6 +158,22 @@ pub(super) fn point(step: &Step, best_before: Option<f64>) -> Point {
     }
 }
 
+fn reward_error(step: &Step) -> Option<f64> {
+    let means = step.groups.iter().filter_map(|group| {
+        let rewards = group.members.iter().filter_map(|member| member.reward);
+        mean(&rewards.collect::<Vec<f64>>())
+    });
+    standard_error(&means.collect::<Vec<f64>>())
+}
+
+/// The standard error of a mean; `None` of fewer than two values.
+pub(super) fn standard_error(values: &[f64]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let count = values.len() as f64;
+    Some((squares / (count - 1.0) / count).sqrt())
+}
+
 /// A member's speed in statistics: 0 if it failed, `None` if it is masked.
 fn counted(member: &Member) -> Option<f64> {
     match member.verdict.as_ref()? {
@@ -162,7 +182,7 @@ fn counted(member: &Member) -> Option<f64> {
     }
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

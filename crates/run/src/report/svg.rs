@@ -6,7 +6,6 @@
 
 use super::drawing::{Anchor, Drawing, Mark, TEXT, WIDTH, Words};
 use super::figure::Figure;
-use super::highlight::escape;
 
 /// The colours' values, for light and dark.
 pub(super) const COLOURS: &str = include_str!("colours.css");
@@ -157,6 +156,21 @@ fn path(points: &[(f64, f64)]) -> String {
         put!(path, "{verb}{x:.1} {y:.1}");
     }
     path
+}
+
+/// Text with HTML's special characters escaped.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]

@@ -156,6 +156,8 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
             "probe after: best of each stage",
             interval(run.after.map(|probe| probe.best), 1.0, ""),
         ),
+        ("expected best of 8 answers", best_of(run, 8)),
+        ("expected best of 64 answers", best_of(run, 64)),
         (
             "seconds per step",
             some(
@@ -166,6 +168,11 @@ pub(crate) fn facts(run: &RunReport) -> Vec<(&'static str, String)> {
         ("policy idle", idle(totals.seconds.policy_idle)),
         ("bench idle", idle(totals.seconds.bench_idle)),
     ]
+}
+
+fn best_of(run: &RunReport, k: usize) -> String {
+    let found = run.best_of.iter().find(|one| one.k == k);
+    interval(found.map(|one| one.speed), 1.0, "")
 }
 
 /// The runs as a table, one column per run.

@@ -3,6 +3,8 @@
 
 mod compared;
 mod failing;
+mod reviewer;
+mod tasks;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
@@ -13,7 +15,6 @@ use std::time::Duration;
 use hotloop_flow::bench::{Judgement, Seconds};
 use hotloop_flow::policy::{Capabilities, Chat, Completion, Ending, Updated};
 use hotloop_flow::random::{Random, seed};
-use hotloop_flow::task::TaskFiles;
 use hotloop_flow::verdict::Mismatch;
 use hotloop_flow::{
     Baseline, Bench, BenchError, Device, Job, JobId, MachineFacts, Measured, Policy, PolicyError,
@@ -24,6 +25,8 @@ use hotloop_run::{Ended, Event, Layered, Parts, Plan, RunState, Store, drive};
 
 pub(crate) use compared::{facts, same, same_facts};
 pub(crate) use failing::Failing;
+pub(crate) use reviewer::FakeReviewer;
+pub(crate) use tasks::{UNCOUNTED, matmul, task, task_with};
 
 /// The number of kernels that the fake policy can write and the fake bench knows.
 pub(crate) const WORDS: usize = 12;
@@ -433,6 +436,13 @@ impl Bench for FakeBench {
         self.queue.retain(|job| !ids.contains(&job.id));
     }
 
+    fn profile(&mut self, job: &Job) -> Result<Option<String>, BenchError> {
+        let kind =
+            (4..WORDS).find(|kind| job.candidate.source().contains(&format!("speed_{kind} ")));
+        let kind = kind.ok_or_else(|| BenchError::machine("there is nothing to profile"))?;
+        Ok(Some(format!("kind {kind} in the fake profile")))
+    }
+
     fn facts(&self) -> MachineFacts {
         MachineFacts {
             class: self.class.unwrap_or("fake").into(),
@@ -447,46 +457,6 @@ impl Bench for FakeBench {
             sandbox: vec!["seccomp".into()],
         }
     }
-}
-
-pub(crate) fn matmul() -> Task {
-    task("matmul").unwrap()
-}
-
-/// A shipped task's name with this prefix stands for a copy that counts no operations.
-pub(crate) const UNCOUNTED: &str = "uncounted-";
-
-/// A shipped task, or its copy that counts no operations.
-pub(crate) fn task(name: &str) -> Result<Task, String> {
-    task_with(name, "")
-}
-
-/// A shipped task with `more` at the end of its `task.toml`.
-pub(crate) fn task_with(name: &str, more: &str) -> Result<Task, String> {
-    let (name, is_counted) = match name.strip_prefix(UNCOUNTED) {
-        Some(name) => (name, false),
-        None => (name, true),
-    };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tasks")
-        .join(name);
-    let read = |file: &str| fs_err::read_to_string(folder.join(file));
-    let mut toml = read("task.toml").map_err(|_| format!("there is no task `{name}`"))?;
-    if !is_counted {
-        let lines: Vec<&str> = toml
-            .lines()
-            .filter(|line| !line.starts_with("flops = "))
-            .collect();
-        toml = lines.join("\n") + "\n";
-    }
-    Ok(Task::parse(TaskFiles {
-        toml: toml + more,
-        prompt: read("prompt.md").unwrap(),
-        seed: read("seed.c").unwrap(),
-        reference: read("reference.c").unwrap(),
-        baseline: read("baseline.c").ok(),
-    })
-    .unwrap())
 }
 
 pub(crate) fn plan(directory: &Path, sets: &[&str]) -> Plan {
@@ -511,6 +481,7 @@ pub(crate) fn plan_of(
 /// Everything that belongs to a process; the run directory outlives it.
 pub(crate) struct Process {
     pub(crate) policy: FakePolicy,
+    pub(crate) reviewer: Option<FakeReviewer>,
     pub(crate) bench: FakeBench,
     pub(crate) stop: AtomicBool,
     pub(crate) seen: Vec<Event>,
@@ -525,6 +496,7 @@ impl Process {
         let rate = if plan.learns() { 1.0 } else { 0.0 };
         Self {
             policy: FakePolicy::new(rate),
+            reviewer: None,
             bench: FakeBench::default(),
             stop: AtomicBool::new(false),
             seen: Vec::new(),
@@ -559,6 +531,7 @@ impl Process {
         let clock = || wall(stopwatch());
         let Self {
             policy,
+            reviewer,
             bench,
             stop,
             seen,
@@ -568,7 +541,7 @@ impl Process {
         let prose = Prose {
             wording: plan.wording.clone(),
             begin: plan.config.prompts.begin,
-            simd: bench.facts().device.simd().unwrap_or_default().to_owned(),
+            device: bench.facts().device.clone(),
         };
         let mut observer = |event: &Event, _: &RunState| {
             seen.push(event.clone());
@@ -579,6 +552,9 @@ impl Process {
         let (clock, stopwatch) = (&clock, &stopwatch);
         let parts = Parts {
             policy,
+            reviewer: reviewer
+                .as_mut()
+                .map(|reviewer| reviewer as &mut dyn Policy),
             bench,
             render: &prose,
             observer: &mut observer,

@@ -10,27 +10,51 @@ use hotloop_run::RunState;
 use crate::fake::{plan, same, same_facts, whole};
 
 const DIRECTORY: &str = "HOTLOOP_TEST_RUN";
-const SETS: [&str; 2] = ["budget.steps=30", "loop.probe=4"];
+const SEARCH: &str = "HOTLOOP_TEST_SEARCH";
+const SEARCHES: [&[&str]; 2] = [
+    &["budget.steps=30", "loop.probe=4"],
+    &[
+        "budget.steps=30",
+        "loop.probe=4",
+        "search.archive=puct",
+        "prompts.contrast=3",
+        "prompts.profile=true",
+        "learning.advantage=entropic",
+        "reward={ shape = \"gain\" }",
+        "copy-penalty=1",
+    ],
+];
 
 /// The process that gets killed: this test binary again, told where to run.
 #[test]
 fn child() {
     if let Some(directory) = std::env::var_os(DIRECTORY) {
-        whole(&plan(&PathBuf::from(directory), &SETS));
+        let search: usize = std::env::var(SEARCH).unwrap().parse().unwrap();
+        whole(&plan(&PathBuf::from(directory), SEARCHES[search]));
     }
 }
 
 #[test]
 fn processes_killed_at_random_moments_end_where_an_unbroken_one_does() {
+    killed(0);
+}
+
+#[test]
+fn a_tree_of_programs_and_their_prompts_survive_kills() {
+    killed(1);
+}
+
+fn killed(search: usize) {
     let folder = tempfile::tempdir().unwrap();
     let (unbroken, broken) = (folder.path().join("unbroken"), folder.path().join("broken"));
-    let (_, expect) = whole(&plan(&unbroken, &SETS));
+    let (_, expect) = whole(&plan(&unbroken, SEARCHES[search]));
     let mut random = Random::new(5);
     let mut kills = 0;
     loop {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "kills::child"])
             .env(DIRECTORY, &broken)
+            .env(SEARCH, search.to_string())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();

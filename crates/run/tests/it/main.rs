@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod ablations;
+mod discovery;
 mod experiments;
 mod fake;
 mod kills;
@@ -11,6 +12,7 @@ mod pauses;
 mod practised;
 mod reports;
 mod resume;
+mod reviewer;
 mod runs;
 mod stages;
 mod standstill;

@@ -2,7 +2,8 @@
 
 use hotloop_flow::{Role, Stage, Verdict};
 use hotloop_run::event::Asked;
-use hotloop_run::report::{Report, csv, html, text};
+use hotloop_run::report::page::Paged;
+use hotloop_run::report::{csv, text};
 use hotloop_run::state::{Group, Member};
 use hotloop_run::{RunState, Store};
 
@@ -118,6 +119,7 @@ fn practised_candidates_only_affect_learning() {
         stage: None,
         parent: Some(hash.clone()),
         variant: 0,
+        beside: Vec::new(),
     };
     assert!(state.verdict(&again, state.finished()).is_none());
     assert!(state.birth(&hash).is_none());
@@ -188,7 +190,8 @@ fn a_report_lists_practised_tasks_separately() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("run");
     let (_, state) = whole(&plan(&directory, &[TASKS, "budget.steps=24"]));
-    let report = Report::read(std::slice::from_ref(&directory)).unwrap();
+    let paged = Paged::read(std::slice::from_ref(&directory)).unwrap();
+    let report = &paged.report;
     let run = &report.runs[0];
     let own = state
         .steps
@@ -216,15 +219,15 @@ fn a_report_lists_practised_tasks_separately() {
         assert!((0.0..=1.0).contains(&task.first.correct.unwrap()));
     }
     assert!(
-        html::page(&report).contains("Practised tasks")
-            && text::table(&report).contains("median speed-up, last quarter")
+        paged.html().contains("\"transpose\",\"96\"")
+            && text::table(report).contains("median speed-up, last quarter")
     );
     assert!(
         serde_json::to_string(&report)
             .unwrap()
             .contains("\"practised\"")
     );
-    assert_eq!(csv::steps(&report).lines().count(), 1 + 24);
+    assert_eq!(csv::steps(report).lines().count(), 1 + 24);
     let line = text::step_line(&state).unwrap();
     assert!(
         line.contains("practised softmax 6: ") && !line.contains('\n'),

@@ -23,8 +23,10 @@ pub(crate) fn event(mut event: Event) -> Event {
         Event::RunStarted(_)
         | Event::RunResumed { .. }
         | Event::ParentsChosen { .. }
+        | Event::ParentProfiled { .. }
         | Event::StepSampled(_)
         | Event::CandidateMasked { .. }
+        | Event::CandidateReviewed(_)
         | Event::CheckpointSaved { .. }
         | Event::RunPaused { .. }
         | Event::RunEnded { .. } => {}

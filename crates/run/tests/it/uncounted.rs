@@ -2,7 +2,8 @@
 
 use hotloop_flow::{Label, Pace, Reward};
 use hotloop_run::event::When;
-use hotloop_run::report::{Report, csv, html, text};
+use hotloop_run::report::page::Paged;
+use hotloop_run::report::{csv, text};
 use hotloop_run::{RunState, probe};
 
 use crate::fake::{UNCOUNTED, plan, task, whole};
@@ -100,20 +101,21 @@ fn reports_give_speeds_as_multiples_of_the_seeds() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("run");
     let state = run(&directory, &format!("{UNCOUNTED}matmul"), Reward::Ladder);
-    let report = Report::read(&[directory]).unwrap();
+    let paged = Paged::read(&[directory]).unwrap();
+    let report = &paged.report;
     let found = &report.runs[0];
     assert_eq!(found.unit, "x seed");
     assert_eq!(found.seed_speed, Some(1.0));
     assert!(found.best.as_ref().unwrap().peak_fraction.is_none());
     assert!(found.totals.verdicts[&Label::Correct] > 0);
     let told = [
-        text::table(&report),
+        text::table(report),
         text::step_line(&state).unwrap(),
-        html::page(&report),
-        csv::steps(&report),
+        csv::steps(report),
     ];
     for told in told {
         assert!(told.contains("x seed"), "{told}");
         assert!(!told.contains("GFLOPS"), "{told}");
     }
+    assert!(paged.html().contains("\"unit\":\"x seed\""));
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use hotloop_flow::advantage::Fate;
 use hotloop_flow::language::c::stages::SIX;
 use hotloop_flow::policy::Ending;
-use hotloop_flow::{Candidate, Judgement, Prose, Role, Verdict};
+use hotloop_flow::{Candidate, Device, Judgement, Prose, Role, Verdict};
 use hotloop_run::event::{
     Answer, Asked, GroupFinished, GroupSampled, Made, Place, StepFinished, StepSampled, Watched,
 };
@@ -29,7 +29,7 @@ fn every_correct_program_appears_once_per_prompt() {
     let prose = Prose {
         wording: plan.wording.clone(),
         begin: true,
-        simd: machine.device.simd().unwrap_or_default().to_owned(),
+        device: machine.device.clone(),
     };
     let winners = winners(&plan, &state, &prose).unwrap();
 
@@ -185,6 +185,7 @@ fn a_parent_is_shown_with_the_verdict_that_made_it_a_parent() {
         stage: Some(stage),
         parent: (role != Role::Explore).then(|| seed.hash().to_owned()),
         variant: 0,
+        beside: Vec::new(),
     };
     let refused = |stage: u8| Verdict::Refused {
         why: format!("stage {stage} forbids prefetch"),
@@ -204,7 +205,7 @@ fn a_parent_is_shown_with_the_verdict_that_made_it_a_parent() {
     let prose = Prose {
         wording: plan.wording.clone(),
         begin: true,
-        simd: "avx2".into(),
+        device: Device::with_vectors("avx2"),
     };
     let winners = winners(&plan, &state, &prose).unwrap();
     let shown = |gflops: f64| {
