@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hotloop_bench::{LocalBench, Settings};
 use hotloop_flow::how::Compiler;
-use hotloop_flow::{Bench, BenchError, How, MachineFacts};
+use hotloop_flow::{Bench, BenchError, Device, How, Language, MachineFacts};
 
 use crate::wire::{Terms, WorkerNoise};
 
@@ -12,6 +12,10 @@ use crate::wire::{Terms, WorkerNoise};
 pub trait Judges {
     /// The machine, for each compiler that candidates can be built with.
     fn machine(&self) -> Result<Vec<(Compiler, MachineFacts)>, BenchError>;
+    /// The machine as it judges candidates in CUDA; `None` without a GPU for them.
+    fn cuda(&self) -> Option<MachineFacts> {
+        None
+    }
     /// How steady the machine is now.
     fn noise(&self) -> Result<WorkerNoise, BenchError>;
     /// Starts a bench with these terms and slots.
@@ -56,6 +60,15 @@ impl Judges for RealJudges {
             (true, Some(problem)) => Err(problem),
             _ => Ok(found),
         }
+    }
+
+    fn cuda(&self) -> Option<MachineFacts> {
+        let settings = Settings {
+            languages: vec![Language::Cuda],
+            ..self.base.clone()
+        };
+        let facts = LocalBench::start(settings).ok()?.facts();
+        matches!(facts.device, Device::Gpu { .. }).then_some(facts)
     }
 
     fn noise(&self) -> Result<WorkerNoise, BenchError> {

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use hotloop_bench::Settings;
 use hotloop_bench::sandbox::Layer;
 use hotloop_flow::task::{Task, TaskFiles};
-use hotloop_flow::{BenchError, Candidate, ErrorKind, How, Job, JobId, Judgement, Remedy, Stage};
+use hotloop_flow::{
+    BenchError, Candidate, ErrorKind, How, Job, JobId, Judgement, Language, Remedy, Stage,
+};
 use serde::{Deserialize, Serialize};
 
 pub use beat::{Beat, State, WorkerNoise};
@@ -91,6 +93,8 @@ pub(crate) fn is_word(text: &str) -> bool {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Terms {
     pub(crate) how: How,
+    /// The languages of the jobs.
+    pub(crate) languages: Vec<Language>,
     pub(crate) limit_s: f64,
     pub(crate) runs: u32,
     pub(crate) rounds: u32,
@@ -111,6 +115,7 @@ impl Terms {
         }
         Ok(Self {
             how: settings.how,
+            languages: settings.languages.clone(),
             limit_s: settings.limit_s,
             runs: settings.runs,
             rounds: settings.rounds,
@@ -123,6 +128,7 @@ impl Terms {
     pub(crate) fn settings(&self, base: &Settings, slots: u32) -> Settings {
         Settings {
             how: self.how,
+            languages: self.languages.clone(),
             limit_s: self.limit_s,
             runs: self.runs,
             rounds: self.rounds,
@@ -139,6 +145,7 @@ impl Terms {
             && (1..=100).contains(&self.rounds)
             && (0.001..=600.0).contains(&self.limit_s)
             && self.without.len() <= 8
+            && (1..=Language::ALL.len()).contains(&self.languages.len())
     }
 }
 
@@ -414,7 +421,8 @@ mod tests {
         };
         for name in [
             "../../etc/passwd",
-            "a/b",
+            "a/b/c",
+            "a/",
             "",
             "A",
             "a\\u0000b",
@@ -426,8 +434,10 @@ mod tests {
         }
         let why = refused("entry = \"transpose\"", "entry = \"f(){}int x\"");
         assert!(why.contains("entry"), "{why}");
-        let why = refused("language = \"c\"", "language = \"cuda\"");
-        assert_eq!(why, "tasks in cuda cannot be judged by this version");
+        let mut module = group();
+        module.tasks[0].toml = "name = \"m\"\nsummary = \"s\"\nlanguage = \"torch\"\nclass = \"Model\"\ncost = { bytes = \"0\" }\nverify = { method = \"full\", bound = \"1\", why = \"w\" }\n".to_owned();
+        let why = Group::read(&module.bytes()).unwrap().jobs().unwrap_err();
+        assert_eq!(why, "tasks in torch cannot be judged by this version");
     }
 
     #[test]

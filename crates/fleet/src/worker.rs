@@ -51,6 +51,7 @@ struct Worker<'a> {
     name: String,
     class: String,
     machine: Vec<(Compiler, MachineFacts)>,
+    cuda: Option<MachineFacts>,
     cores: Vec<usize>,
     /// Threads that a candidate can have: the bench times each on a physical core.
     threads: u32,
@@ -72,9 +73,12 @@ pub fn work(duty: Duty, judges: &dyn Judges, asked: &AtomicU32) -> Result<(), Be
     let _owned = cores::own(&cores, duty.share_cores)?;
     let machine = judges.machine()?;
     let noise = judges.noise()?;
+    let cuda = judges.cuda();
     let classes: Vec<&str> = machine
         .iter()
-        .map(|(_, facts)| facts.class.as_str())
+        .map(|(_, facts)| facts)
+        .chain(&cuda)
+        .map(|facts| facts.class.as_str())
         .collect();
     let class = wire::hash(&classes)[..12].to_owned();
     let slots = duty.slots.max(1);
@@ -109,6 +113,7 @@ pub fn work(duty: Duty, judges: &dyn Judges, asked: &AtomicU32) -> Result<(), Be
         name,
         class,
         machine,
+        cuda,
         cores,
         threads: hotloop_bench::survey::physical_cores() as u32,
         bench: None,
@@ -440,6 +445,7 @@ impl Worker<'_> {
             pid: std::process::id(),
             class: self.class.clone(),
             machine: self.machine.clone(),
+            cuda: self.cuda.clone(),
             slots: self.duty.slots.max(1),
             cores: self.cores.clone(),
             threads: self.threads,

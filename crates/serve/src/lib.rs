@@ -13,6 +13,8 @@
 //! - `desk` joins requests for one candidate to one job of one bench. A single thread owns the bench.
 //! - `searches` keeps the prompts and answers of other trainers in run directories.
 //!
+//! `watch` is a server of its own: a page that shows runs while they go on.
+//!
 //! A machine's failure is `null` or 5xx here, and never a number.
 
 mod adapters;
@@ -35,6 +37,7 @@ mod router;
 mod searches;
 mod server;
 mod settings;
+mod watch;
 mod wire;
 mod worth;
 
@@ -42,3 +45,4 @@ pub use desk::Factory;
 pub use notice::{Listener, Notice};
 pub use server::Server;
 pub use settings::{Limits, Refusal, Settings};
+pub use watch::{Decode, Fleet, Watch, Watched};

@@ -10,7 +10,7 @@ use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::stream::Stream;
 use futures_util::StreamExt;
 use hotloop_bench::Settings;
-use hotloop_flow::{BenchError, How, MachineFacts, Remedy, count};
+use hotloop_flow::{BenchError, How, Language, MachineFacts, Remedy, count};
 
 use super::FleetBench;
 use super::listen::{self, Listening};
@@ -65,8 +65,7 @@ impl FleetBench {
         let runtime = runtime(None)?;
         let opened = runtime.block_on(async {
             let link = Link::open(&access, "hotloop coordinator", patience, &log).await?;
-            let (class, facts) =
-                machine(&link, &terms.how, class.as_deref(), patience, &log).await?;
+            let (class, facts) = machine(&link, &terms, class.as_deref(), patience, &log).await?;
             take_over(&link, &scope).await?;
             // The order matters. A reply is stored before its group leaves the queue, so every
             // group that has left by now is among the replies.
@@ -113,7 +112,7 @@ impl FleetBench {
 /// The class to judge on, and the facts about its machines.
 async fn machine(
     link: &Link,
-    how: &How,
+    terms: &Terms,
     class: Option<&str>,
     patience: Duration,
     log: &Log,
@@ -130,17 +129,17 @@ async fn machine(
             }
             Err(error) => return Err(error),
         };
-        if let Some(found) = choose(&beats, *how, class) {
+        if let Some(found) = choose(&beats, terms, class) {
             return Ok(found);
         }
         if begin.elapsed() >= patience {
-            return Err(BenchError::machine(nobody(&beats, *how, class))
+            return Err(BenchError::machine(nobody(&beats, terms, class))
                 .hint(LOOK)
                 .remedies(&[Remedy::FleetStatus, Remedy::FleetUp]));
         }
         if reminder.is_due() {
             log(
-                &format!("waiting: {}; {LOOK}", nobody(&beats, *how, class)),
+                &format!("waiting: {}; {LOOK}", nobody(&beats, terms, class)),
                 &[Remedy::FleetStatus, Remedy::FleetUp],
             );
         }
@@ -148,16 +147,18 @@ async fn machine(
     }
 }
 
-fn choose(beats: &[Beat], how: How, class: Option<&str>) -> Option<(String, MachineFacts)> {
+fn choose(beats: &[Beat], terms: &Terms, class: Option<&str>) -> Option<(String, MachineFacts)> {
     let mut slots: HashMap<&str, (u32, &MachineFacts)> = HashMap::new();
     for beat in beats {
-        let facts = beat
-            .machine
+        let mut facts = terms
+            .languages
             .iter()
-            .find(|(compiler, _)| *compiler == how.compiler);
-        let fits = beat.state == State::Ready && beat.threads >= how.threads;
+            .map(|language| offered(beat, *language, terms.how));
+        let has_all = facts.clone().all(|facts| facts.is_some());
+        let facts = facts.next().flatten().filter(|_| has_all);
+        let fits = beat.state == State::Ready && beat.threads >= terms.how.threads;
         let named = class.is_none_or(|class| class == beat.class);
-        if let (Some((_, facts)), true, true) = (facts, fits, named) {
+        if let (Some(facts), true, true) = (facts, fits, named) {
             slots.entry(&beat.class).or_insert((0, facts)).0 += beat.slots;
         }
     }
@@ -168,11 +169,28 @@ fn choose(beats: &[Beat], how: How, class: Option<&str>) -> Option<(String, Mach
     Some((class.to_owned(), facts.clone()))
 }
 
-fn nobody(beats: &[Beat], how: How, class: Option<&str>) -> String {
+/// The machine of a worker as it judges candidates in a language.
+fn offered(beat: &Beat, language: Language, how: How) -> Option<&MachineFacts> {
+    match language {
+        Language::C => {
+            let mut machines = beat.machine.iter();
+            let of = machines.find(|(compiler, _)| *compiler == how.compiler);
+            of.map(|(_, facts)| facts)
+        }
+        Language::Cuda => beat.cuda.as_ref(),
+        Language::Torch => None,
+    }
+}
+
+fn nobody(beats: &[Beat], terms: &Terms, class: Option<&str>) -> String {
+    let how = terms.how;
     let workers = count(beats.len(), "worker");
     let what = match (beats.len(), class) {
         (0, _) => return "no worker is heard".to_owned(),
         (_, Some(class)) => format!("of {workers} none is ready and of class {class}"),
+        (_, None) if terms.languages.contains(&Language::Cuda) => {
+            format!("of {workers} none is ready with a GPU that judges CUDA")
+        }
         (_, None) => {
             let cores = count(how.threads as usize, "physical core");
             format!(
@@ -286,6 +304,7 @@ mod tests {
             pid: 1,
             class: "class".to_owned(),
             machine: vec![(Compiler::Gcc, MachineFacts::default())],
+            cuda: None,
             slots: 1,
             cores: (0..8).collect(),
             threads: 4,
@@ -300,6 +319,40 @@ mod tests {
         }
     }
 
+    fn terms(how: How, languages: &[Language]) -> Terms {
+        let mut settings = Settings::new("roles".into());
+        settings.how = how;
+        settings.languages = languages.to_vec();
+        Terms::of(&settings).unwrap()
+    }
+
+    #[test]
+    fn jobs_in_cuda_go_to_workers_with_a_gpu() {
+        let gpu = MachineFacts {
+            compiler: "NVRTC".to_owned(),
+            ..MachineFacts::default()
+        };
+        let with_gpu = Beat {
+            class: "other".to_owned(),
+            cuda: Some(gpu.clone()),
+            ..beat()
+        };
+        let chosen = |beats: &[Beat], languages: &[Language]| {
+            choose(beats, &terms(How::default(), languages), None)
+        };
+        let both = [beat(), with_gpu];
+        assert_eq!(chosen(&both[..1], &[Language::Cuda]), None);
+        assert_eq!(
+            chosen(&both, &[Language::Cuda]),
+            Some(("other".to_owned(), gpu))
+        );
+        assert!(chosen(&both[..1], &[Language::C]).is_some());
+        assert!(chosen(&both[..1], &[Language::C, Language::Cuda]).is_none());
+        assert!(chosen(&both[1..], &[Language::C, Language::Cuda]).is_some());
+        let why = nobody(&both[..1], &terms(How::default(), &[Language::Cuda]), None);
+        assert!(why.contains("none is ready with a GPU"), "{why}");
+    }
+
     #[test]
     fn a_worker_is_asked_for_as_many_threads_as_its_bench_can_time() {
         let chosen = |threads: u32| {
@@ -307,7 +360,7 @@ mod tests {
                 threads,
                 ..How::default()
             };
-            choose(&[beat()], how, None).is_some()
+            choose(&[beat()], &terms(how, &[Language::C]), None).is_some()
         };
         assert!(chosen(4));
         assert!(

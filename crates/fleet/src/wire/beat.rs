@@ -45,6 +45,8 @@ pub struct Beat {
     pub class: String,
     /// The machine, for each compiler that candidates can be built with.
     pub machine: Vec<(Compiler, MachineFacts)>,
+    /// The machine as it judges candidates in CUDA, if it has a GPU for them.
+    pub cuda: Option<MachineFacts>,
     /// Number of candidates that it can time at the same time.
     pub slots: u32,
     /// Its logical cores.
@@ -107,6 +109,7 @@ impl Beat {
             pid: stranger.pid,
             class: stranger.class,
             machine: Vec::new(),
+            cuda: None,
             slots: 0,
             cores: Vec::new(),
             threads: 0,

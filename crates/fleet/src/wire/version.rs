@@ -1,4 +1,4 @@
 //! The version of the messages.
 
 /// Raise it whenever a message changes so that an earlier program cannot read it.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;

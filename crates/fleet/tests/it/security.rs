@@ -157,7 +157,7 @@ fn reply(sequence: u64, ids: &[&str], verdict: &str) -> Vec<u8> {
         })
         .collect();
     serde_json::to_vec(&serde_json::json!({
-        "version": 2, "sequence": sequence, "delivery": 1, "worker": "evil", "noise": null, "replies": replies,
+        "version": 3, "sequence": sequence, "delivery": 1, "worker": "evil", "noise": null, "replies": replies,
     }))
     .unwrap()
 }
