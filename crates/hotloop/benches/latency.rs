@@ -5,7 +5,10 @@
 //! cargo bench -p hotloop --bench latency                     the program of this checkout
 //! cargo bench -p hotloop --bench latency -- OLD NEW          these programs, side by side
 //! cargo bench -p hotloop --bench latency -- OLD --rounds 9   more rounds; the table has their medians
+//! cargo bench -p hotloop --bench latency -- --within 900     seconds for all of them; 270 otherwise
 //! ```
+//!
+//! A round that would not end in time is not begun. The table says how many there were.
 
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
@@ -25,15 +28,15 @@ const NEW: usize = 24;
 struct Waited {
     cached: Vec<f64>,
     new: Vec<f64>,
-    plain: Vec<f64>,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut programs, mut rounds) = (Vec::new(), 5);
+    let (mut programs, mut rounds, mut within) = (Vec::new(), 5, 270.0);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--rounds" => rounds = words.next().ok_or("--rounds needs a number")?.parse()?,
+            "--within" => within = words.next().ok_or("--within needs seconds")?.parse()?,
             // Cargo passes it to every bench.
             "--bench" => {}
             program => programs.push(PathBuf::from(program)),
@@ -42,25 +45,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     if programs.is_empty() {
         programs.push(PathBuf::from(env!("CARGO_BIN_EXE_hotloop")));
     }
+    let begin = Instant::now();
     let folder = tempfile::tempdir()?;
     let cached = candidates(folder.path(), "cached", 1)?;
     let mut waited: Vec<Waited> = programs.iter().map(|_| Waited::default()).collect();
+    let mut plain_s = Vec::new();
     for program in &programs {
         judge(program, &cached)?;
     }
-    for round in 0..rounds {
+    let (mut round, mut longest) = (0, 0.0_f64);
+    while round < rounds && (round == 0 || begin.elapsed().as_secs_f64() + longest < within) {
+        let round_begin = Instant::now();
         for (at, program) in programs.iter().enumerate() {
             let new = candidates(folder.path(), &format!("{round}-{at}"), NEW)?;
             waited[at].cached.push(judge(program, &cached)?);
             waited[at].new.push(judge(program, &new)?);
-            waited[at].plain.push(plain(program)?);
+            let (cached, new) = (waited[at].cached[round], waited[at].new[round]);
+            println!("round {round}, program {at}: one cached {cached:.2} s, {NEW} new {new:.2} s");
         }
+        plain_s.push(plain(&programs[programs.len() - 1])?);
+        println!("round {round}: the plain pipeline {:.2} s", plain_s[round]);
+        round += 1;
+        longest = longest.max(round_begin.elapsed().as_secs_f64());
     }
-    println!("median of {rounds} rounds, in seconds");
+    println!("median of {round} rounds, in seconds");
     println!("program  one cached  {NEW} new  {NEW} by the plain pipeline  times as fast");
+    let plain = median(&plain_s);
     for (at, waited) in waited.iter().enumerate() {
         let (cached, new) = (median(&waited.cached), median(&waited.new));
-        let plain = median(&waited.plain);
         let times = plain / new;
         println!("{at:<7}  {cached:>10.2}  {new:>6.2}  {plain:>24.2}  {times:>13.2}");
     }
@@ -107,7 +119,8 @@ fn judge(program: &Path, files: &[PathBuf]) -> Result<f64, Box<dyn Error>> {
     Ok(seconds)
 }
 
-/// Seconds that the plain pipeline (compile a program, run it) needs for as many candidates.
+/// Seconds that the plain pipeline (compile a program, run it) needs for as many candidates, by a
+/// sample of four.
 fn plain(program: &Path) -> Result<f64, Box<dyn Error>> {
     let output = Command::new(program)
         .args(["bench", "throughput", "--count", "4", "--json"])

@@ -1,16 +1,22 @@
 //! The command line: definitions and help texts, no logic.
 
 pub(crate) mod corpus;
+pub(crate) mod discover;
 pub(crate) mod evaluate;
 pub(crate) mod fleet;
 mod how;
 pub(crate) mod learn;
+pub(crate) mod pairs;
+pub(crate) mod recipe;
+pub(crate) mod review;
 pub(crate) mod serve;
 mod values;
+pub(crate) mod watch;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use hotloop_corpus::generated::Family;
 use hotloop_flow::Reward;
 
 pub(crate) use how::HowArgs;
@@ -24,11 +30,12 @@ pub(crate) use values::{LayerName, Threads};
     version,
     after_help = "Examples:\n  \
         hotloop quickstart                watch a small policy learn on this machine\n  \
-        hotloop judge all                 judge the naive seed of every shipped task\n  \
+        hotloop judge all                 judge the naive seeds of all tasks that can run here\n  \
         hotloop judge matmul mine.c       judge a file of your own\n  \
         hotloop doctor                    what this machine offers, and what is missing\n  \
         hotloop sample --help             let a model write candidates, and judge them\n  \
         hotloop train run.toml            train a model on this machine\n  \
+        hotloop watch                     a page that shows runs while they go on\n  \
         hotloop serve                     judge for TRL, verl, OpenRLHF and others, over HTTP\n\n\
         Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
 )]
@@ -65,14 +72,22 @@ pub(crate) enum Command {
     Quickstart(learn::QuickstartArgs),
     /// Train a model on the measured speed of its candidates
     Train(learn::TrainArgs),
+    /// Find fast code for one task by several arms with equal budgets, and say whether learning helped
+    Discover(discover::DiscoverArgs),
+    /// Serve a page that shows runs while they go on
+    Watch(watch::WatchArgs),
     /// Report on runs: a page, figures and tables
     Report(learn::ReportArgs),
+    /// Judge the fastest candidates of a run anew, to check its claims
+    Replay(watch::ReplayArgs),
     /// Judge for other trainers over HTTP
     Serve(Box<serve::ServeArgs>),
     /// Run a paper's grid and write its figures and tables
     Experiment(learn::ExperimentArgs),
     /// Make the synthetic corpus, or the nano policy from it
     Corpus(corpus::CorpusArgs),
+    /// Ask a reviewer about candidates whose verdicts are known, and see how far it agrees
+    Review(Box<review::ReviewArgs>),
     /// Tune a model on examples, for a warm start
     Tune(corpus::TuneArgs),
     /// Print what a shell needs to complete hotloop's commands
@@ -131,7 +146,7 @@ pub(crate) struct JudgeArgs {
     #[command(flatten)]
     pub(crate) how: HowArgs,
     /// The reward's shape: ladder, ladder-group (over all candidates of this call), ladder-log,
-    /// weighted, composite or sol
+    /// gain (over the seed), weighted, composite or sol
     #[arg(long, value_name = "SHAPE", default_value = "ladder", value_parser = parse_reward)]
     pub(crate) reward: Reward,
     /// Refuse the techniques that this stage of the task forbids; a number, or a name such as simd
@@ -170,13 +185,20 @@ pub(crate) struct TaskArgs {
 /// The subcommands of `hotloop task`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
-    /// List the shipped tasks
-    #[command(after_help = "Examples:\n  hotloop task list\n  hotloop task list --json")]
-    List {
-        /// Print one JSON object a line for each task
-        #[arg(long)]
-        json: bool,
-    },
+    /// List the shipped tasks, or the problems of a `KernelBench` checkout
+    #[command(after_help = "\
+Problems of KernelBench are split as in the papers: a fifth of each level is held out, by seed 42. \
+The papers name no shuffle. Here the problems of a level are ordered by the BLAKE3 of their seed and \
+name, as in `42 kernelbench/1/23`, and the first fifth is held out.
+
+This version lists the problems and cannot judge them.
+
+Examples:
+  hotloop task list
+  hotloop task list --json
+  hotloop task list --kernelbench ~/KernelBench --level 1
+  hotloop task list --kernelbench ~/KernelBench --level 1 --part held-out --json")]
+    List(TaskListArgs),
     /// Show a task: prompt, signature, sizes, cost and bound
     #[command(after_help = "\
 Examples:
@@ -185,6 +207,34 @@ Examples:
     Show {
         /// A shipped task, or a task's folder such as ./my-task
         task: String,
+    },
+    /// Write random tasks: loop nests over expressions of one to five operations
+    #[command(after_help = "\
+Families: map, broadcast, reduce, scan, stencil, contract. Tasks go from one operation to five in the order of \
+their names, so a run that practises DIR/* in turn follows a curriculum. Train on some families and hold others out. \
+The same seed gives the same tasks.
+
+Examples:
+  hotloop task generate --out tasks/train --count 200 --seed 1 --families map,broadcast,reduce,contract
+  hotloop task generate --out tasks/held --count 20 --seed 2 --families scan,stencil
+  hotloop train run.toml --set 'task=matmul,tasks/train/*' --set prompts.practised=4
+  hotloop task check tasks/held/*")]
+    Generate {
+        /// The folder that gets a folder for each task; it must not exist yet
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// The number of tasks
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=9999))]
+        count: u32,
+        /// Seed of every random choice
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        seed: u64,
+        /// The families, in turn
+        #[arg(long, value_name = "FAMILY,...", value_delimiter = ',', default_values = Family::ALL.map(Family::name))]
+        families: Vec<Family>,
+        /// Print one JSON object a line for each task
+        #[arg(long)]
+        json: bool,
     },
     /// Check that a task accepts its seed and refuses zeros, constants, copies, single precision
     /// and one size for all
@@ -195,10 +245,49 @@ Examples:
 
 Exit status: 0 when all tasks are sound, 1 when one is not.")]
     Check {
-        /// Shipped tasks or folders; `all` for all shipped tasks
+        /// Shipped tasks or folders; `all` for all shipped tasks that can run here
         #[arg(required = true)]
         task: Vec<String>,
     },
+}
+
+/// `hotloop task list`
+#[derive(Debug, Args)]
+pub(crate) struct TaskListArgs {
+    /// List the problems of this checkout of `KernelBench` instead
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kernelbench: Option<PathBuf>,
+    /// Only this level of `KernelBench`
+    #[arg(
+        long,
+        value_name = "1-4",
+        requires = "kernelbench",
+        value_parser = clap::value_parser!(u8).range(1..=4)
+    )]
+    pub(crate) level: Option<u8>,
+    /// Only this part of the split
+    #[arg(long, requires = "kernelbench")]
+    pub(crate) part: Option<SplitPart>,
+    /// Seed of the split
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "kernelbench",
+        default_value_t = hotloop_corpus::kernelbench::SEED
+    )]
+    pub(crate) split_seed: u64,
+    /// Print one JSON object a line for each task
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A part of the split of `KernelBench`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum SplitPart {
+    /// Four fifths of the problems
+    Training,
+    /// One fifth of the problems
+    HeldOut,
 }
 
 /// `hotloop bench`
@@ -213,21 +302,33 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     /// Judged candidates per second on one core, against the plain pipeline in the same run
-    #[command(after_help = "Example:\n  hotloop bench throughput --count 50")]
+    #[command(after_help = "\
+Examples:
+  hotloop bench throughput --count 50
+  hotloop bench throughput --task cuda/relu --count 200")]
     Throughput {
         /// Number of candidates, each judged both ways
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         count: u32,
+        /// Judge the seed of this task on the whole machine instead, without the plain pipeline
+        #[arg(long, value_name = "TASK")]
+        task: Option<String>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,
     },
     /// How much the timing of one expert candidate varies over many judgements
-    #[command(after_help = "Example:\n  hotloop bench aa --count 100 --json")]
+    #[command(after_help = "\
+Examples:
+  hotloop bench aa --count 100 --json
+  hotloop bench aa --task cuda/softmax")]
     Aa {
         /// Judgements
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(2..))]
         count: u32,
+        /// Judge the seed of this task instead
+        #[arg(long, value_name = "TASK")]
+        task: Option<String>,
         /// Print one JSON object
         #[arg(long)]
         json: bool,

@@ -6,6 +6,7 @@ use std::io;
 use std::process::ExitCode;
 
 use hotloop_flow::{BenchError, ErrorKind, PolicyError, Remedy};
+use hotloop_serve::Refusal;
 
 use crate::output;
 
@@ -151,6 +152,14 @@ impl From<BenchError> for Failure {
             hint: error.hint,
             remedies: error.remedies,
         }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::user(refusal.what)
+            .hint(refusal.hint)
+            .remedies(refusal.remedy.as_slice())
     }
 }
 

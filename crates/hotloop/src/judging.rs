@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hotloop_bench::{LocalBench, Settings};
-use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, MachineFacts, Reply};
+use hotloop_flow::{Bench, BenchError, Job, JobId, Judgement, Language, MachineFacts, Reply};
 
 use crate::failure::Failure;
 use crate::progress::Progress;
@@ -37,9 +37,9 @@ impl Judging {
         Self { bench, stop }
     }
 
-    /// The machine that judges.
-    pub(crate) fn facts(&self) -> MachineFacts {
-        self.bench.facts()
+    /// The machine that judges candidates in `language`.
+    pub(crate) fn facts_of(&self, language: Language) -> MachineFacts {
+        self.bench.facts_of(language)
     }
 
     /// Whether the user asked to stop.

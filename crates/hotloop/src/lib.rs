@@ -7,6 +7,7 @@ mod fleets;
 mod judging;
 mod models;
 mod nano;
+mod nvrtc;
 mod output;
 mod progress;
 mod runs;
@@ -52,9 +53,13 @@ pub fn run() -> ExitCode {
         Command::Quickstart(arguments) => cmd::quickstart::run(&arguments),
         Command::Train(arguments) => cmd::train::run(&arguments),
         Command::Serve(arguments) => cmd::serve::run(&arguments),
+        Command::Discover(arguments) => cmd::discover::run(&arguments),
+        Command::Replay(arguments) => cmd::replay::run(&arguments),
+        Command::Watch(arguments) => cmd::watch::run(&arguments),
         Command::Report(arguments) => cmd::report::run(&arguments),
         Command::Experiment(arguments) => cmd::experiment::run(&arguments),
         Command::Corpus(arguments) => cmd::corpus::run(&arguments),
+        Command::Review(arguments) => cmd::review::run(&arguments),
         Command::Tune(arguments) => cmd::tune::run(&arguments),
         Command::Completions { shell } => Ok(cmd::manual::completions(shell)),
         Command::Man { out } => cmd::manual::pages(&out),

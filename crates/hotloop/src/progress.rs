@@ -1,8 +1,10 @@
-//! Bars and spinners: on standard error, on a terminal only, gone when the work is done.
+//! Bars and spinners: on standard error, gone when the work is done. Where standard error is no
+//! terminal, a line a minute says that the work goes on.
 
 use std::cell::Cell;
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +12,11 @@ use hotloop_flow::Label;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output::complain;
+
+/// How often a log hears that the work goes on.
+const LOG: Duration = Duration::from_mins(1);
+/// How much must be done before the time left is known.
+const KNOWN: u64 = 3;
 
 /// The bar on the terminal, for code that has no access to it.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -31,6 +38,35 @@ pub(crate) fn complain_beside(text: &str) {
 pub(crate) struct Progress {
     bar: ProgressBar,
     correct: Cell<usize>,
+    /// Ends the lines of a log when it is dropped.
+    _log: Option<Sender<()>>,
+}
+
+/// Writes a line a minute about an invisible bar.
+fn log(bar: &ProgressBar) -> Sender<()> {
+    let (sender, ended) = channel();
+    let bar = bar.clone();
+    std::thread::spawn(move || {
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOG) {
+            if let Some(line) = line(&bar) {
+                complain(&line);
+            }
+        }
+    });
+    sender
+}
+
+/// What a log says about a bar, if there is something to say.
+fn line(bar: &ProgressBar) -> Option<String> {
+    let done = bar
+        .length()
+        .map(|all| format!("{} of {all}", bar.position()));
+    let parts: Vec<String> = [Some(bar.message()).filter(|text| !text.is_empty()), done]
+        .into_iter()
+        .flatten()
+        .collect();
+    let since = HumanDuration(bar.elapsed());
+    (!parts.is_empty()).then(|| format!("{}, after {since}", parts.join(", ")))
 }
 
 impl Progress {
@@ -39,19 +75,23 @@ impl Progress {
         let bar = if wanted && std::io::stderr().is_terminal() {
             ProgressBar::new(total as u64).with_style(style("{bar:30} {pos}/{len}  {msg}  {left}"))
         } else {
-            ProgressBar::hidden()
+            let bar = ProgressBar::hidden();
+            bar.set_length(total as u64);
+            bar
         };
-        Self::ticking(bar)
+        Self::ticking(bar, wanted)
     }
 
-    fn ticking(bar: ProgressBar) -> Self {
+    fn ticking(bar: ProgressBar, wanted: bool) -> Self {
         bar.enable_steady_tick(Duration::from_millis(200));
+        let log = (wanted && bar.is_hidden()).then(|| log(&bar));
         if !bar.is_hidden() {
             show(Some(bar.clone()));
         }
         Self {
             bar,
             correct: Cell::default(),
+            _log: log,
         }
     }
 
@@ -85,7 +125,7 @@ impl Progress {
             ProgressBar::hidden()
         };
         bar.set_message(message.into());
-        Self::ticking(bar)
+        Self::ticking(bar, wanted)
     }
 
     /// Whether the bar is invisible.
@@ -98,6 +138,7 @@ impl Progress {
         Self {
             bar: ProgressBar::hidden(),
             correct: Cell::default(),
+            _log: None,
         }
     }
 
@@ -145,9 +186,9 @@ impl Drop for Progress {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // Nothing is known of the time left before something is done.
+    // Nothing is known of the time left before some of it is done.
     let left = |state: &ProgressState, text: &mut dyn Write| {
-        if state.pos() > 0 {
+        if state.pos() >= KNOWN {
             write!(text, "{:#} left", HumanDuration(state.eta())).unwrap_or_default();
         }
     };
@@ -155,4 +196,25 @@ fn style(template: &str) -> ProgressStyle {
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("left", left)
         .progress_chars("=> ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_hears_what_is_done_and_nothing_of_an_empty_bar() {
+        let bar = ProgressBar::hidden();
+        assert_eq!(line(&bar), None);
+        bar.set_message("step 3: judging");
+        let told = line(&bar).unwrap();
+        assert!(told.starts_with("step 3: judging, after "), "{told}");
+        bar.set_length(96);
+        bar.inc(34);
+        let told = line(&bar).unwrap();
+        assert!(
+            told.starts_with("step 3: judging, 34 of 96, after "),
+            "{told}"
+        );
+    }
 }

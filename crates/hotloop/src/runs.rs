@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hotloop_bench::{LocalBench, Settings};
 use hotloop_flow::prompt::Wording;
-use hotloop_flow::{Bench, MachineFacts, Policy, Prose, Render, count};
+use hotloop_flow::{Bench, Language, MachineFacts, Policy, Prose, Render, count};
 use hotloop_policy::engine::{self, Learning};
 use hotloop_policy::model::{LoraConfig, Module};
 use hotloop_policy::train::loss::{Clip, Normalisation};
@@ -43,6 +43,10 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
         // An API model cannot learn, and few servers can continue an answer that the chat began.
         Some(_) => &[("learning.rate", "0"), ("prompts.begin", "false")],
         None if nano::speaks(&layered.config.model) => &NANO,
+        // Candidates and the engine would disturb each other on the GPU, so they take turns.
+        None if layered.config.fleet.is_empty() && runs_on_gpu(&layered.config) => {
+            &[("loop.overlap", "false")]
+        }
         None if device(&layered.config).is_cuda() || !layered.config.fleet.is_empty() => &[],
         // On the CPU the engine uses every core, so nothing can be timed at the same time.
         None => &[("loop.overlap", "false")],
@@ -52,6 +56,15 @@ pub(crate) fn fitted(layered: &Layered) -> Vec<String> {
         .filter(|(key, _)| layered.is_default(key))
         .map(|(key, value)| format!("{key}={value}"))
         .collect()
+}
+
+/// Whether candidates of some task of a run need a GPU. Tasks that cannot be loaded are reported
+/// elsewhere.
+fn runs_on_gpu(config: &Config) -> bool {
+    let mut tasks = config
+        .tasks()
+        .filter_map(|name| hotloop_bench::tasks::load(name).ok());
+    tasks.any(|task| task.spec.language == Language::Cuda)
 }
 
 /// Why a local model cannot be found, if it is missing.
@@ -65,15 +78,7 @@ pub(crate) fn missing_model(config: &Config) -> Option<Failure> {
 /// The policy, before any learning.
 pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
     if let Some((url, name)) = endpoint(&config.model) {
-        if name.is_empty() {
-            return Err(Failure::user(format!("model: `{url}` names no model"))
-                .hint(format!("write it after a `#`: \"{url}#NAME\"")));
-        }
-        let asking = Asking {
-            key_variable: std::env::var_os(KEY).map(|_| KEY.to_owned()),
-            per_minute: None,
-        };
-        return Ok(Box::new(models::api(url, name, asking, stop)?));
+        return over_api(url, name, stop);
     }
     let place = models::find(&config.model)?;
     let mut settings = engine::Settings::answering(0, device(config));
@@ -120,6 +125,54 @@ pub(crate) fn policy(config: &Config, stop: &Stop) -> Result<Box<dyn Policy>, Fa
     )?))
 }
 
+/// The policy that reviews answers, if the run has one. It never learns.
+pub(crate) fn reviewer(config: &Config, stop: &Stop) -> Result<Option<Box<dyn Policy>>, Failure> {
+    let Some(reviewer) = &config.reward.reviewer else {
+        return Ok(None);
+    };
+    let alone = |failure: Failure| {
+        let what = format!("reward.reviewer.model: {}", failure.what());
+        failure.about(what)
+    };
+    let adapter = Some(reviewer.adapter.as_str()).filter(|adapter| !adapter.is_empty());
+    answering(&reviewer.model, adapter, device(config), stop)
+        .map(Some)
+        .map_err(alone)
+}
+
+/// A policy that answers and never learns: a local model, or `URL#NAME`.
+pub(crate) fn answering(
+    model: &str,
+    adapter: Option<&str>,
+    device: hotloop_policy::Device,
+    stop: &Stop,
+) -> Result<Box<dyn Policy>, Failure> {
+    if let Some((url, name)) = endpoint(model) {
+        return over_api(url, name, stop);
+    }
+    let place = models::find(model)?;
+    let settings = engine::Settings::answering(0, device);
+    let adapter = adapter.map(Path::new);
+    Ok(Box::new(models::engine(
+        &place.path(),
+        adapter,
+        settings,
+        stop,
+    )?))
+}
+
+fn over_api(url: &str, name: &str, stop: &Stop) -> Result<Box<dyn Policy>, Failure> {
+    if name.is_empty() {
+        return Err(Failure::user(format!("model: `{url}` names no model"))
+            .hint(format!("write it after a `#`: \"{url}#NAME\"")));
+    }
+    let asking = Asking {
+        key_variable: std::env::var_os(KEY).map(|_| KEY.to_owned()),
+        per_minute: None,
+    };
+    Ok(Box::new(models::api(url, name, asking, stop)?))
+}
+
 /// The rank of the trained adapter; 0 if all parameters are trained. A run that starts with an
 /// adapter trains that adapter.
 pub(crate) fn rank(config: &Config) -> u64 {
@@ -140,7 +193,7 @@ pub(crate) fn render(config: &Config, wording: Wording, machine: &MachineFacts) 
     Box::new(Prose {
         wording,
         begin: config.prompts.begin,
-        simd: machine.device.simd().unwrap_or_default().to_owned(),
+        device: machine.device.clone(),
     })
 }
 
@@ -156,12 +209,21 @@ fn device(config: &Config) -> hotloop_policy::Device {
 /// The bench: this machine's, or a fleet's. A resumed run finds its earlier jobs in the fleet.
 pub(crate) fn bench(plan: &Plan) -> Result<Box<dyn Bench>, Failure> {
     let directory = std::path::absolute(&plan.directory).unwrap_or_else(|_| plan.directory.clone());
-    bench_for(&plan.config, &format!("run {}", directory.display()))
+    let languages = crate::settings::languages(plan.tasks().map(|(_, task)| task.as_ref()));
+    let scope = format!("run {}", directory.display());
+    bench_for(&plan.config, languages, &scope)
 }
 
 /// The bench for commands other than runs. `scope` identifies the caller to a fleet.
-pub(crate) fn bench_for(config: &Config, scope: &str) -> Result<Box<dyn Bench>, Failure> {
-    let settings = settings(config)?;
+pub(crate) fn bench_for(
+    config: &Config,
+    languages: Vec<Language>,
+    scope: &str,
+) -> Result<Box<dyn Bench>, Failure> {
+    let settings = Settings {
+        languages,
+        ..settings(config)?
+    };
     if config.fleet.is_empty() {
         return Ok(Box::new(LocalBench::start(settings)?));
     }
@@ -211,6 +273,13 @@ mod tests {
             ["loop.overlap=false"]
         );
         assert!(fitted(&read("model = \"./m\"\n[loop]\noverlap = true", &[])).is_empty());
+        let cuda = "model = \"./m\"\ndevice = \"cuda\"\ntask = \"cuda/relu\"";
+        assert_eq!(
+            fitted(&read(cuda, &[])),
+            ["loop.overlap=false"],
+            "engine and candidates take turns on a GPU"
+        );
+        assert!(fitted(&read(&cuda.replace("cuda/relu", "matmul"), &[])).is_empty());
         assert!(
             fitted(&read("model = \"./m\"\nfleet = \"f.toml\"", &[])).is_empty(),
             "others judge"

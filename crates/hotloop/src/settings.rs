@@ -1,6 +1,7 @@
 //! The default settings of this program's bench.
 
 use hotloop_bench::Settings;
+use hotloop_flow::{Language, Task};
 
 use crate::failure::Failure;
 
@@ -10,4 +11,15 @@ pub(crate) fn own() -> Result<Settings, Failure> {
         Failure::machine(format!("this program's own file cannot be found: {error}"))
     })?;
     Ok(Settings::new(roles))
+}
+
+/// The languages of tasks, each once.
+pub(crate) fn languages<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<Language> {
+    let mut languages = Vec::new();
+    for task in tasks {
+        if !languages.contains(&task.spec.language) {
+            languages.push(task.spec.language);
+        }
+    }
+    languages
 }

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::pairs::{PairsArgs, TeachArgs};
+use super::recipe::{Recipe, WarmUp};
+use super::values::above_zero;
+
 /// `hotloop corpus`
 #[derive(Debug, Args)]
 pub(crate) struct CorpusArgs {
@@ -21,6 +25,10 @@ pub(crate) enum CorpusCommand {
     Chats(ChatsArgs),
     /// Write correct answers of policies as chats, for a warm start by `hotloop tune`
     Winners(WinnersArgs),
+    /// Make pairs of slow and fast CUDA from benchmark suites, for supervised tuning
+    Pairs(PairsArgs),
+    /// Let a teacher answer tasks, judge its answers, and write the correct ones as chats
+    Teach(TeachArgs),
     /// Measure how far programs are from the nearest candidate of the corpus
     Nearest(NearestArgs),
     /// Pre-train the nano policy on the synthetic corpus, from nothing
@@ -78,7 +86,8 @@ pub(crate) struct ChatsArgs {
     /// The file to write
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) out: PathBuf,
-    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
+    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax; or cuda/relu,
+    /// cuda/saxpy, cuda/sum, cuda/transpose, cuda/softmax, cuda/layernorm or cuda/matmul
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
     /// Maximum number of chats
@@ -115,7 +124,8 @@ Examples:
   hotloop tune --model qwen.gguf --data winners.jsonl --out warm
   hotloop tune --model qwen.gguf --data winners.jsonl --out thin --lora-rank 4 --lora-targets q_proj,v_proj
 
-  hotloop corpus winners runs/search --fastest 25 --out winners.jsonl     the fastest quarter of each stage")]
+  hotloop corpus winners runs/search --fastest 25 --out winners.jsonl     the fastest quarter of each stage
+  hotloop corpus winners runs/* --improving 1.1 --out steps.jsonl        parent, and a child at least 10 % faster")]
 pub(crate) struct WinnersArgs {
     /// Run directories, and folders that `hotloop evaluate --keep` wrote
     #[arg(required = true, value_name = "DIR")]
@@ -131,6 +141,10 @@ pub(crate) struct WinnersArgs {
         value_parser = clap::value_parser!(u8).range(1..=100)
     )]
     pub(crate) fastest: u8,
+    /// Keep only answers at least this many times as fast as the program that their prompt showed:
+    /// steps that improve a parent
+    #[arg(long, value_name = "TIMES", value_parser = above_zero)]
+    pub(crate) improving: Option<f64>,
     /// Keep only this policy's answers, by its name in the evaluation [default: all]
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
@@ -152,7 +166,8 @@ pub(crate) struct NearestArgs {
     /// C programs
     #[arg(required = true, value_name = "FILE.c")]
     pub(crate) file: Vec<PathBuf>,
-    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax
+    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax; or cuda/relu,
+    /// cuda/saxpy, cuda/sum, cuda/transpose, cuda/softmax, cuda/layernorm or cuda/matmul
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
     /// Compare only with the candidates of this many chats of `corpus chats` [default: all of the
@@ -211,6 +226,8 @@ and the steps before.
 Examples:
   hotloop tune --model qwen.gguf --data winners.jsonl --out warm
   hotloop sample --model qwen.gguf --adapter warm --task matmul --stage 3 --count 8
+  hotloop tune --model qwen --data pairs/train.jsonl --held-out-data pairs/held-out.jsonl \
+    --recipe kernelcompare --warm-up 10% --early-stop 4 --out warm
 
 Exit status: 0 done; 1 your error, or a loss that is NaN; 3 the machine failed; 130 stopped, and \
 the adapter so far is written.")]
@@ -224,32 +241,42 @@ pub(crate) struct TuneArgs {
     /// The folder to write, which must not exist yet
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Rank of the adapter; 0 trains all parameters
-    #[arg(long, value_name = "R", default_value_t = 16)]
-    pub(crate) lora_rank: usize,
+    /// A paper's settings, for everything that is not set here
+    #[arg(long, value_name = "NAME")]
+    pub(crate) recipe: Option<Recipe>,
+    /// Rank of the adapter; 0 trains all parameters [default: 16]
+    #[arg(long, value_name = "R")]
+    pub(crate) lora_rank: Option<usize>,
     /// The adapter's alpha: its output is scaled by alpha / rank [default: twice the rank]
     #[arg(long, value_name = "ALPHA", value_parser = parse_alpha)]
     pub(crate) lora_alpha: Option<f32>,
-    /// Dropout on the adapter's inputs
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = parse_dropout)]
-    pub(crate) lora_dropout: f32,
+    /// Dropout on the adapter's inputs [default: 0]
+    #[arg(long, value_name = "SHARE", value_parser = parse_dropout)]
+    pub(crate) lora_dropout: Option<f32>,
     /// Projections that get an adapter, such as `q_proj,v_proj` [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) lora_targets: Vec<hotloop_policy::model::Module>,
-    /// The highest learning rate
-    #[arg(long, value_name = "RATE", default_value_t = 1e-4)]
-    pub(crate) rate: f64,
-    /// Passes over the examples
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
-    pub(crate) epochs: u32,
-    /// Approximate number of tokens in a step
-    #[arg(long, value_name = "N", default_value_t = 16384)]
-    pub(crate) batch_tokens: usize,
+    /// The highest learning rate [default: 1e-4]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<f64>,
+    /// Steps over which the rate rises, or their share, such as 10% [default: 5%, at most 100 steps]
+    #[arg(long, value_name = "N|PERCENT")]
+    pub(crate) warm_up: Option<WarmUp>,
+    /// Weight decay [default: 0]
+    #[arg(long, value_name = "SHARE", value_parser = parse_dropout_f64)]
+    pub(crate) weight_decay: Option<f64>,
+    /// Passes over the examples [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epochs: Option<u32>,
+    /// Approximate number of tokens in a step [default: 16384]
+    #[arg(long, value_name = "N")]
+    pub(crate) batch_tokens: Option<usize>,
+    /// Examples in a step, instead of tokens
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) batch: Option<u32>,
+    /// Leave examples out that have more tokens [default: none]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<usize>,
     /// Percentage of the examples to hold out, to distinguish learning from memorising
     #[arg(
         long,
@@ -258,6 +285,12 @@ pub(crate) struct TuneArgs {
         value_parser = clap::value_parser!(u32).range(0..=50)
     )]
     pub(crate) held_out: u32,
+    /// Examples to hold out, instead of a percentage of the data
+    #[arg(long, value_name = "FILE.jsonl", num_args = 1..)]
+    pub(crate) held_out_data: Vec<PathBuf>,
+    /// End after so many evaluations without a lower held-out loss (there are about twenty), and keep the best adapter
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) early_stop: Option<u32>,
     /// Seed of the order of examples and of the adapter's initial values
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -275,6 +308,10 @@ fn parse_alpha(text: &str) -> Result<f32, String> {
         .ok()
         .filter(|alpha| alpha.is_finite() && *alpha > 0.0);
     alpha.ok_or_else(|| "not a number above 0".to_owned())
+}
+
+fn parse_dropout_f64(text: &str) -> Result<f64, String> {
+    parse_dropout(text).map(f64::from)
 }
 
 fn parse_dropout(text: &str) -> Result<f32, String> {

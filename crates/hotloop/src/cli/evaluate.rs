@@ -6,7 +6,7 @@ use clap::Args;
 use hotloop_flow::how::OptLevel;
 
 /// `hotloop evaluate`
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(
     after_help = "Each policy gets the prompts of a run's probe: the stages' prompts with \
 the seed and the start of the answer. With a run's seed, temperature, count and task this repeats \
@@ -19,19 +19,38 @@ Examples:
   hotloop evaluate --model nano --task matmul,matvec --count 16
   hotloop evaluate --model qwen.gguf --adapter none,warm,runs/learns --task matmul-any,matvec,stencil2d
   hotloop evaluate --model qwen.gguf --task matmul --stage 3 --temperature 1 --opt O0 --json
+  hotloop evaluate --suite suite.toml --out sweep
+
+A suite is a file of policies and tasks:
+
+  tasks = [\"matmul\", \"matvec\"]
+  count = 16
+  temperature = 0.2
+  [[policy]]
+  name = \"base\"
+  model = \"qwen.gguf\"
+  [[policy]]
+  name = \"trained\"
+  model = \"qwen.gguf\"
+  adapter = \"runs/learns\"
+
+It writes one table as table.md, table.csv, table.json and index.html. The same command goes on where \
+it was stopped, and takes what is unchanged from the folder. Other keys of a suite: title, preset, \
+stage, max-tokens, seed, opt, threads, slots, set. preset = \"p3\" asks the last stage once at \
+temperature 0.
 
 Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
 )]
 pub(crate) struct EvaluateArgs {
     /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or
     /// URL#NAME; may be repeated
-    #[arg(long, value_name = "MODEL", required = true)]
+    #[arg(long, value_name = "MODEL", required_unless_present = "suite")]
     pub(crate) model: Vec<String>,
     /// Adapters on top of the model, evaluated one after the other; `none` is the plain model
     #[arg(long, value_name = "DIR,...")]
     pub(crate) adapter: Vec<String>,
     /// Shipped tasks, or tasks' folders such as ./my-task
-    #[arg(long, value_name = "TASK,...", required = true)]
+    #[arg(long, value_name = "TASK,...", required_unless_present = "suite")]
     pub(crate) task: Vec<String>,
     /// Answers to each stage's prompt
     #[arg(
@@ -90,6 +109,17 @@ pub(crate) struct EvaluateArgs {
     /// yet
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
+    /// Evaluate the policies of this file on its tasks, into one table
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "out",
+        conflicts_with_all = ["model", "adapter", "task", "keep"]
+    )]
+    pub(crate) suite: Option<PathBuf>,
+    /// The folder for a suite's table, which may hold an earlier part of it
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    pub(crate) out: Option<PathBuf>,
     /// Print one JSON object per line for each policy and task, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,

@@ -49,9 +49,9 @@ pub(crate) struct WorkerArgs {
     /// Stop when standard input ends
     #[arg(long)]
     pub(crate) until_eof: bool,
-    /// Wait instead of judging, to measure the fleet itself
-    #[arg(long, hide = true)]
-    pub(crate) rehearse: bool,
+    /// Wait instead of judging, to measure the fleet itself; the value is the share of calm probes
+    #[arg(long, hide = true, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    pub(crate) rehearse: Option<f64>,
 }
 
 /// `hotloop fleet`

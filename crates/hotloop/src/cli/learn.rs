@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::watch::BesideArgs;
+
 /// `hotloop model`
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
@@ -240,6 +242,7 @@ Examples:
   hotloop train run.toml --set task=matmul,softmax   # trains on matmul, practises softmax beside it
   hotloop train run.toml --set model=http://localhost:8000/v1/completions#qwen-base
   hotloop train --resume runs/run
+  hotloop train run.toml --watch   # and a page that shows the run
 
 Exit status: 0 the run is over; 1 your error; 3 the run paused because the machine failed; 130 \
 stopped."
@@ -257,6 +260,9 @@ pub(crate) struct TrainArgs {
     /// Print every key with its default, and exit
     #[arg(long, group = "which")]
     pub(crate) defaults: bool,
+    /// A page beside the run.
+    #[command(flatten)]
+    pub(crate) beside: BesideArgs,
 }
 
 /// `hotloop quickstart`
@@ -268,6 +274,7 @@ transpose, stencil2d and softmax. The program carries its weights and downloads 
 
 Examples:
   hotloop quickstart
+  hotloop quickstart --watch
   hotloop quickstart --task stencil2d --seconds 120 --out runs/stencil
   hotloop quickstart --control --seed 2 --out runs/second"
 )]
@@ -290,6 +297,9 @@ pub(crate) struct QuickstartArgs {
     /// Override a key, as `hotloop train` does; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// A page beside the runs.
+    #[command(flatten)]
+    pub(crate) beside: BesideArgs,
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

@@ -45,11 +45,25 @@ pub(super) fn parse_threads(text: &str) -> Result<Threads, String> {
     }
 }
 
+pub(super) fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|count| *count > 0)
+        .ok_or("is not a whole number above 0".to_owned())
+}
+
 pub(super) fn parse_limit(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
         .filter(|limit| (0.001..=600.0).contains(limit))
         .ok_or("is not between 0.001 and 600".to_owned())
+}
+
+pub(super) fn above_zero(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number: &f64| *number > 0.0 && number.is_finite())
+        .ok_or("is not a number above 0".to_owned())
 }
 
 pub(super) fn parse_reward(text: &str) -> Result<Reward, String> {

@@ -1,8 +1,12 @@
 //! `hotloop corpus`: the synthetic corpus, and the nano policy trained on it.
 
 mod chats;
+mod cuda_chats;
 mod lesson;
 mod nearest;
+mod pairs;
+mod taught;
+mod teach;
 mod winners;
 
 use std::path::Path;
@@ -39,6 +43,8 @@ pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
         CorpusCommand::Synth(arguments) => synth(arguments),
         CorpusCommand::Chats(arguments) => chats::write(arguments),
         CorpusCommand::Winners(arguments) => winners::write(arguments),
+        CorpusCommand::Pairs(arguments) => pairs::write(arguments),
+        CorpusCommand::Teach(arguments) => teach::run(arguments),
         CorpusCommand::Nearest(arguments) => nearest::run(arguments),
         CorpusCommand::Nano(arguments) => pretrain(arguments),
     }
@@ -119,6 +125,8 @@ fn pretrain(arguments: &NanoArgs) -> Result<Status, Failure> {
             .collect(),
         held_out: examples(&engine, &validation)?,
         batch_tokens: BATCH_TOKENS,
+        batch_examples: usize::MAX,
+        patience: None,
         epochs: arguments.epochs,
         seed: arguments.drawn.seed,
     };

@@ -1,6 +1,6 @@
 //! `hotloop doctor`: what this machine offers, what is missing and how to fix it.
 
-use hotloop_bench::survey::{CompilerSurvey, Noise, Survey};
+use hotloop_bench::survey::{CompilerSurvey, CudaSurvey, Noise, Offer, Survey};
 use hotloop_flow::BenchError;
 use serde::Serialize;
 
@@ -74,9 +74,11 @@ impl Finding {
 #[derive(Debug, Serialize)]
 struct Diagnosis<'a> {
     can_judge: bool,
+    can_judge_cuda: bool,
     quiet: Option<bool>,
     findings: &'a [Finding],
     machine: &'a Survey,
+    cuda: Option<&'a CudaSurvey>,
     noise: &'a [Noise],
 }
 
@@ -95,6 +97,12 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
             .map(|compiler| self::compiler(compiler, can_compile)),
     );
     findings.extend([openblas(&survey), gpu()]);
+    progress.message("looking at what judges CUDA");
+    let cuda = hotloop_bench::survey::cuda(&settings.roles).ok();
+    findings.extend(cuda.iter().flat_map(self::cuda));
+    let can_judge_cuda = cuda
+        .as_ref()
+        .is_some_and(|cuda| cuda.compiler.ready && cuda.recorder.ready && cuda.gpu.ready);
     findings.extend(sandbox(&survey));
     findings.extend(
         [huge_pages(), governor(), load(&survey)]
@@ -118,9 +126,11 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
     if arguments.json {
         let diagnosis = Diagnosis {
             can_judge,
+            can_judge_cuda,
             quiet,
             findings: &findings,
             machine: &survey,
+            cuda: cuda.as_ref(),
             noise: &noise,
         };
         say_json(&diagnosis);
@@ -255,7 +265,39 @@ fn openblas(survey: &Survey) -> Finding {
     }
 }
 
-/// Judging does not need a GPU.
+/// What judging CUDA needs. Without it the other tasks are judged all the same.
+fn cuda(cuda: &CudaSurvey) -> [Finding; 3] {
+    let tried = |about: &'static str, offer: &Offer, otherwise: &str| {
+        let first = offer.says.lines().next().unwrap_or_default();
+        if offer.ready {
+            return Finding::new(about, Mark::Ok, first);
+        }
+        let finding = Finding::new(about, Mark::Missing, format!("{first}: {otherwise}"));
+        match &offer.hint {
+            Some(hint) => finding.hint(hint),
+            None => finding,
+        }
+    };
+    [
+        tried(
+            "CUDA code",
+            &cuda.compiler,
+            "tasks in CUDA cannot be judged",
+        ),
+        tried(
+            "CUDA host",
+            &cuda.recorder,
+            "tasks in CUDA cannot be judged",
+        ),
+        tried(
+            "CUDA runs",
+            &cuda.gpu,
+            "candidates in CUDA are compiled and planned here, and not timed",
+        ),
+    ]
+}
+
+/// Judging C does not need a GPU.
 fn gpu() -> Finding {
     if hotloop_policy::cuda::available() {
         return Finding::new("GPU", Mark::Ok, "models run on it");

@@ -121,11 +121,24 @@ fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Fai
     }
 }
 
+/// A look at a fleet whenever somebody asks for it.
+pub(crate) fn looked_at(fleet: &str) -> Result<hotloop_serve::Fleet, Failure> {
+    let named = fleets::named(fleet)?;
+    Ok(Box::new(move || match look(&named) {
+        Ok(status) => serde_json::to_value(status).unwrap_or_default(),
+        Err(failure) => serde_json::json!({"problem": failure.what()}),
+    }))
+}
+
+fn look(named: &Named) -> Result<FleetStatus, Failure> {
+    Ok(match named {
+        Named::Config(config) => status::of_fleet(config, PATIENCE, &fleets::silent()),
+        Named::Access(access) => status::of_server(access, PATIENCE, &fleets::silent())?,
+    })
+}
+
 fn show(fleet: &str, json: bool) -> Result<Status, Failure> {
-    let status = match fleets::named(fleet)? {
-        Named::Config(config) => status::of_fleet(&config, PATIENCE, &fleets::silent()),
-        Named::Access(access) => status::of_server(&access, PATIENCE, &fleets::silent())?,
-    };
+    let status = look(&fleets::named(fleet)?)?;
     tell(&status, json);
     Ok(outcome(&status))
 }

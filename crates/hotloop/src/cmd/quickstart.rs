@@ -7,7 +7,7 @@ use hotloop_run::report::{BestCode, RunReport};
 use hotloop_run::{Layered, RunState};
 
 use crate::cli::learn::QuickstartArgs;
-use crate::cmd::{report, train};
+use crate::cmd::{report, train, watch};
 use crate::failure::{Failure, Status};
 use crate::output::table::Table;
 use crate::output::{count, number, percent, say};
@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: &QuickstartArgs) -> Result<Status, Failure> {
         arguments.task.as_deref().unwrap_or("matmul"),
         number(arguments.seconds)
     ));
+    let _page = watch::beside(&arguments.beside, vec![folder.clone()])?;
     let mut names = vec![(LEARNS, None)];
     if arguments.control {
         names.push((CONTROL, Some("learning.rate=0")));

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hotloop_run::report::page::Paged;
 use hotloop_run::report::{Report, csv, text};
 use hotloop_run::store::StoreError;
 
@@ -27,14 +28,18 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<Status, Failure> {
     };
     say(text::table(&report).trim_end());
     if let Some(out) = out {
-        say(&format!("report: {}", page(&report, out)?.display()));
+        say(&format!(
+            "report: {}",
+            write(&arguments.run, out)?.display()
+        ));
     }
     Ok(Status::Fine)
 }
 
 /// Reads runs, writes their report and returns the path of its page.
 pub(crate) fn write(runs: &[PathBuf], out: &Path) -> Result<PathBuf, Failure> {
-    page(&read(runs)?, out)
+    let paged = Paged::read(runs).map_err(|error| unreadable(&error))?;
+    page(&paged, out)
 }
 
 /// Reads run directories, finished or not.
@@ -51,7 +56,7 @@ pub(crate) fn unreadable(error: &StoreError) -> Failure {
     Failure::user(error.to_string()).hint(hint)
 }
 
-fn page(report: &Report, out: &Path) -> Result<PathBuf, Failure> {
+fn page(report: &Paged, out: &Path) -> Result<PathBuf, Failure> {
     report.write(out).map_err(|error| {
         Failure::user(format!(
             "{}: the report cannot be written: {error}",

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hotloop_flow::policy::{Chat, Completion, Ending, Message, Policy, Speaker};
 use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
-use hotloop_flow::{Render, Role, Sampling};
+use hotloop_flow::{Device, Render, Role, Sampling};
 use hotloop_policy::engine::Settings;
 use serde::{Deserialize, Serialize};
 
@@ -190,6 +190,8 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
         stage,
         variant: 0,
         parent,
+        beside: &[],
+        profile: None,
     };
     let (who, wording) = (&arguments.who, Wording::default());
     if who.api.is_none() && nano::speaks(&who.model) {
@@ -201,7 +203,7 @@ fn task_chat(name: &str, arguments: &SampleArgs) -> Result<Chat, Failure> {
     Ok(Prose {
         wording,
         begin,
-        simd: hotloop_bench::survey::simd().to_owned(),
+        device: Device::with_vectors(hotloop_bench::survey::simd()),
     }
     .chat(&ask))
 }

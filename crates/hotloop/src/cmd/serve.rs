@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hotloop_bench::LocalBench;
 use hotloop_flow::{Bench, BenchError, Task};
-use hotloop_serve::{Factory, Limits, Listener, Notice, Refusal, Server, Settings};
+use hotloop_serve::{Factory, Limits, Listener, Notice, Server, Settings};
 
 use crate::cli::serve::ServeArgs;
 use crate::cmd::{judge, train};
@@ -22,7 +22,13 @@ const TOKEN: &str = "HOTLOOP_TOKEN";
 /// Serves until stopped.
 pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
     let fleet = arguments.fleet.clone();
-    let bench = judge::settings(&arguments.how, fleet.is_some())?;
+    let mut bench = judge::settings(&arguments.how, fleet.is_some())?;
+    // A name that is no shipped task's is refused below.
+    if let Some(name) = &arguments.task
+        && hotloop_bench::tasks::shipped().any(|shipped| shipped == name)
+    {
+        bench.languages = crate::settings::languages([&judge::load(name)?]);
+    }
     let scope = scope(arguments.bind);
     let factory: Factory = Box::new(move || match &fleet {
         // Candidates that are submitted together are compared, so one worker judges them.
@@ -45,7 +51,7 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
         "with token"
     };
     let stop = Stop::listen()?;
-    let server = Server::bind(settings, factory, listener(arguments.json)).map_err(refused)?;
+    let server = Server::bind(settings, factory, listener(arguments.json))?;
     let address = format!("{scheme}://{}", server.address());
     if arguments.json {
         say_json(&serde_json::json!({"notice": "listening", "address": address}));
@@ -71,12 +77,6 @@ fn scope(bind: SocketAddr) -> String {
         bind.to_string()
     };
     format!("serve {who}")
-}
-
-fn refused(refusal: Refusal) -> Failure {
-    Failure::user(refusal.what)
-        .hint(refusal.hint)
-        .remedies(refusal.remedy.as_slice())
 }
 
 fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {

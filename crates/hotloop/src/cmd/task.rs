@@ -1,6 +1,11 @@
 //! `hotloop task`: lists, shows and checks tasks.
 
+mod kernelbench;
+
+use std::path::Path;
+
 use hotloop_bench::{Settings, lint};
+use hotloop_corpus::generated::{self, Family};
 use hotloop_flow::formula::Sizes;
 use hotloop_flow::{Rules, Task};
 use serde_json::{Value, json};
@@ -9,15 +14,25 @@ use crate::cli::{TaskArgs, TaskCommand};
 use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
 use crate::output::table::Table;
-use crate::output::{count, number, say};
+use crate::output::{count, number, say, say_json};
 use crate::progress::Progress;
 use crate::stop::Stop;
 
 pub(crate) fn run(arguments: &TaskArgs) -> Result<Status, Failure> {
     match &arguments.command {
-        TaskCommand::List { json } => list(*json),
+        TaskCommand::List(arguments) => match &arguments.kernelbench {
+            Some(folder) => kernelbench::list(folder, arguments),
+            None => list(arguments.json),
+        },
         TaskCommand::Show { task } => show(task),
         TaskCommand::Check { task } => check(task),
+        TaskCommand::Generate {
+            out,
+            count,
+            seed,
+            families,
+            json,
+        } => generate(out, *count, *seed, families, *json),
     }
 }
 
@@ -43,6 +58,62 @@ fn facts(task: &Task) -> Value {
         "stages": stages.collect::<Vec<_>>(),
         "hash": task.hash,
     })
+}
+
+/// Writes generated tasks, all or none.
+fn generate(
+    out: &Path,
+    many: u32,
+    seed: u64,
+    families: &[Family],
+    json: bool,
+) -> Result<Status, Failure> {
+    let unwritable = |error: std::io::Error| {
+        Failure::user(error.to_string())
+            .hint("name another folder with --out")
+            .of_file(error.kind())
+    };
+    if out.exists() {
+        let error = Failure::user(format!("{}: it exists already", out.display()));
+        return Err(error.hint("name another folder with --out"));
+    }
+    let above = out.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    fs_err::create_dir_all(above).map_err(unwritable)?;
+    let whole = tempfile::tempdir_in(above).map_err(unwritable)?;
+    let tasks = generated::generate(seed, families, many as usize);
+    for task in &tasks {
+        let folder = whole.path().join(&task.name);
+        fs_err::create_dir(&folder).map_err(unwritable)?;
+        let files = &task.files;
+        for (name, text) in [
+            ("task.toml", &files.toml),
+            ("prompt.md", &files.prompt),
+            ("seed.c", &files.seed),
+            ("reference.c", &files.reference),
+        ] {
+            fs_err::write(folder.join(name), text).map_err(unwritable)?;
+        }
+    }
+    fs_err::rename(whole.keep(), out).map_err(unwritable)?;
+    for task in tasks.iter().filter(|_| json) {
+        say_json(&json!({
+            "task": task.name,
+            "family": task.family.name(),
+            "operations": task.operations,
+            "folder": out.join(&task.name),
+        }));
+    }
+    if !json {
+        let names: Vec<&str> = families.iter().map(|family| family.name()).collect();
+        say(&format!(
+            "{} of {}: {}",
+            count(tasks.len(), "task"),
+            names.join(", "),
+            out.display()
+        ));
+    }
+    Ok(Status::Fine)
 }
 
 fn list(json: bool) -> Result<Status, Failure> {
@@ -124,11 +195,7 @@ fn show(name: &str) -> Result<Status, Failure> {
         format!("{bound:.2e} of the reference's scale")
     };
     table.row(["bound", &format!("{bound} ({})", spec.verify.why)]);
-    let baseline = if task.baseline.is_some() {
-        "OpenBLAS"
-    } else {
-        "none"
-    };
+    let baseline = spec.baseline.map_or("none", |library| library.name());
     table.row(["baseline", baseline]);
     say(&format!(
         "{}\n\nThe prompt:\n\n{}",
@@ -141,7 +208,7 @@ fn show(name: &str) -> Result<Status, Failure> {
 fn check(names: &[String]) -> Result<Status, Failure> {
     let is_all = |name: &String| name == "all";
     let names: Vec<String> = if names.iter().any(is_all) {
-        hotloop_bench::tasks::shipped().map(str::to_owned).collect()
+        hotloop_bench::tasks::here().map(str::to_owned).collect()
     } else {
         names.to_vec()
     };
@@ -150,12 +217,14 @@ fn check(names: &[String]) -> Result<Status, Failure> {
         .map(|name| load(name))
         .collect::<Result<_, _>>()?;
     let stop = Stop::listen()?;
+    let languages = crate::settings::languages(&tasks);
     let mut judging = {
         let _progress = Progress::spinner("preparing the machine", true);
         // Only verdicts matter here. A seed's time only needs to be long enough to measure.
         crate::judging::Judging::start(
             Settings {
                 rounds: 1,
+                languages,
                 ..crate::settings::own()?
             },
             stop,

@@ -11,7 +11,7 @@ use hotloop_run::{
 
 use crate::cli::learn::TrainArgs;
 use crate::cmd::judge::load;
-use crate::cmd::report;
+use crate::cmd::{report, watch};
 use crate::failure::{Failure, Status, policy_hint};
 use crate::output::{complain, folded, say};
 use crate::progress::Progress;
@@ -32,7 +32,9 @@ pub(crate) fn run(arguments: &TrainArgs) -> Result<Status, Failure> {
         }
     };
     tell_if_over(&plan)?;
-    drive(&plan, &Stop::listen()?)
+    let stop = Stop::listen()?;
+    let _page = watch::beside(&arguments.beside, vec![plan.directory.clone()])?;
+    drive(&plan, &stop)
 }
 
 /// Refuses changes to a run that is over, because it does not continue.
@@ -139,6 +141,7 @@ pub(crate) fn mistakes(all: &[Mistake]) -> Failure {
 pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let progress = Progress::spinner("loading the model", true);
     let mut policy = runs::policy(&plan.config, stop)?;
+    let mut reviewer = runs::reviewer(&plan.config, stop)?;
     progress.message("preparing the machine");
     let mut bench = runs::bench(plan)?;
     drop(progress);
@@ -152,7 +155,8 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     }
     let progress = Progress::spinner("starting", true);
     let told = tell_of_stop(stop, plan.directory.clone(), progress.complainer());
-    let mut watch = |event: &Event, state: &RunState| watch(event, state, &plan.config, &progress);
+    let mut observer =
+        |event: &Event, state: &RunState| tell(event, state, &plan.config, &progress);
     let clock = || {
         SystemTime::UNIX_EPOCH
             .elapsed()
@@ -163,9 +167,12 @@ pub(crate) fn drive(plan: &Plan, stop: &Stop) -> Result<Status, Failure> {
     let stopwatch = || began.elapsed().as_secs_f64();
     let parts = Parts {
         policy: policy.as_mut(),
+        reviewer: reviewer
+            .as_mut()
+            .map(|reviewer| &mut **reviewer as &mut dyn Policy),
         bench: bench.as_mut(),
         render: render.as_ref(),
-        observer: &mut watch,
+        observer: &mut observer,
         clock: &clock,
         stopwatch: &stopwatch,
         stop: stop.flag(),
@@ -255,7 +262,7 @@ fn head(
 }
 
 /// Prints one line per step, and a note on everything that takes long.
-fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) {
+fn tell(event: &Event, state: &RunState, config: &Config, progress: &Progress) {
     let line = |text: &str| {
         progress.aside(|| say(text));
     };
@@ -283,7 +290,7 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
         }
         Event::ParentsChosen { .. } => progress.message("sampling"),
         Event::StepSampled(sampled) => {
-            progress.message(format!("step {}: judging", sampled.step + 1));
+            progress.message(format!("judging step {}", sampled.step + 1));
         }
         Event::StepFinished(finished) => {
             if let Some(text) = hotloop_run::report::text::step_line(state) {
@@ -292,14 +299,24 @@ fn watch(event: &Event, state: &RunState, config: &Config, progress: &Progress) 
             for warning in &finished.warnings {
                 progress.aside(|| complain(&format!("step {}: {warning}", finished.step + 1)));
             }
-            progress.message(format!("step {}: sampling", finished.step + 2));
+            progress.message(format!("sampling step {}", finished.step + 2));
         }
         Event::CandidateMasked { why, .. } => {
             progress.aside(|| complain(&format!("masked: {why}")));
+            progress.message(hotloop_run::report::view::now(state));
+        }
+        Event::CandidateReviewed(reviewed) => {
+            progress.message("reviewing");
+            if let Some(why) = &reviewed.why {
+                progress.aside(|| complain(&format!("no opinion of the reviewer: {why}")));
+            }
         }
         Event::CandidateConfirmed { .. } => progress.message("timing the fastest again"),
+        Event::CandidateJudged { .. } => {
+            progress.message(hotloop_run::report::view::now(state));
+        }
         Event::CheckpointSaved { .. }
-        | Event::CandidateJudged { .. }
+        | Event::ParentProfiled { .. }
         | Event::RunPaused { .. }
         | Event::RunEnded { .. } => {}
     }

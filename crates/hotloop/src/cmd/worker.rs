@@ -42,9 +42,9 @@ pub(crate) fn run(arguments: &WorkerArgs) -> Result<Status, Failure> {
         patience: seconds("--patience", arguments.patience)?,
         log: fleets::log("worker"),
     };
-    let judges: Box<dyn Judges> = if arguments.rehearse {
+    let judges: Box<dyn Judges> = if let Some(calm) = arguments.rehearse {
         Box::new(RehearsalJudges {
-            calm: 1.0,
+            calm,
             broken: false,
         })
     } else {

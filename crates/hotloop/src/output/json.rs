@@ -21,6 +21,8 @@ pub(crate) struct Line<'a> {
     gflops: Option<f64>,
     gflops_paper: Option<f64>,
     peak_fraction: Option<f64>,
+    gb_per_s: Option<f64>,
+    roof_fraction: Option<f64>,
     openblas_ratio: Option<f64>,
     baseline: Option<&'a Baseline>,
     verify: Option<VerifyLine>,
@@ -82,6 +84,10 @@ impl<'a> Line<'a> {
             gflops: measured.and_then(Measured::gflops),
             gflops_paper: measured.and_then(Measured::gflops_paper),
             peak_fraction: measured.and_then(Measured::peak_fraction),
+            gb_per_s: measured
+                .and_then(Measured::bandwidth)
+                .map(|bytes| bytes / 1e9),
+            roof_fraction: measured.and_then(Measured::roof_fraction),
             openblas_ratio: measured.and_then(Measured::openblas_ratio),
             baseline: measured.and_then(|measured| measured.baseline.as_ref()),
             verify: verdict.and_then(verify),

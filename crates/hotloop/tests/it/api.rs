@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use crate::{ended, hotloop, lines};
 
 /// A request: its path and its body.
-type Asked = (String, Value);
+pub(crate) type Asked = (String, Value);
 
 /// An endpoint that answers every request with the same reply until the test's process ends, and
 /// the requests that it gets.
-fn endpoint(head: &'static str, text: &'static str) -> (String, Receiver<Asked>) {
+pub(crate) fn endpoint(head: &'static str, text: &'static str) -> (String, Receiver<Asked>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     let (sender, asked) = channel();
@@ -73,7 +73,7 @@ fn answer(
     )
 }
 
-const FINE: &str = "200 OK";
+pub(crate) const FINE: &str = "200 OK";
 /// The code after the signature of `transpose`.
 const RIGHT: &str =
     "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) out[j * M + i] = in[i * N + j];\n}\n";

@@ -25,3 +25,29 @@ fn the_same_candidate_is_judged_many_times() {
     assert_eq!(lines[0]["correct"], 3, "{}", lines[0]);
     assert_eq!(lines[0]["gflops"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn both_measure_the_seed_of_any_task() {
+    let steady = lines(&[
+        "bench",
+        "aa",
+        "--task",
+        "transpose",
+        "--count",
+        "2",
+        "--json",
+    ]);
+    assert_eq!(steady[0]["correct"], 2, "{}", steady[0]);
+    assert!(steady[0]["seconds"].as_f64().unwrap() > 0.0);
+    let crowd = lines(&[
+        "bench",
+        "throughput",
+        "--task",
+        "transpose",
+        "--count",
+        "2",
+        "--json",
+    ]);
+    assert_eq!(crowd[0]["correct"], 2, "{}", crowd[0]);
+    assert!(crowd[0]["per_s"].as_f64().unwrap() > 0.0);
+}

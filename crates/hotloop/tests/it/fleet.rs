@@ -209,15 +209,16 @@ fn a_local_fleet_judges_and_what_is_killed_is_replaced() {
     assert!(said.contains("was not up"), "{said}");
 }
 
-/// The processes that a process has started.
+/// The processes that a process has started. A process that has ended has none.
 fn children(pid: u64) -> Vec<String> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"))
-        .unwrap()
-        .filter_map(Result::ok);
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
     let of = |task: std::fs::DirEntry| {
         std::fs::read_to_string(task.path().join("children")).unwrap_or_default()
     };
     tasks
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
         .map(of)
         .collect::<String>()
         .split_whitespace()

@@ -4,6 +4,8 @@
 mod api; // models behind an endpoint are asked
 mod bench; // the bench measures itself
 mod circles; // no modules of a crate import each other in a circle
+mod cuda; // CUDA tasks on whatever machine this is
+mod discover; // arms with equal budgets, and a verdict
 mod evaluate; // policies side by side, programs beside the corpus
 mod fleet; // many machines: processes, hosts behind ssh, jobs of Slurm
 mod input; // whatever is given, there is a verdict or a clear error
@@ -11,6 +13,7 @@ mod judge; // what `hotloop judge` prints
 mod model; // models are told, asked, trained and reported on
 mod nano; // the nano policy writes, learns and can be made anew
 mod notices; // what of others is in the program
+mod pairs; // pairs, teachers and reviewers
 mod plan; // experiments from plan files
 mod prose; // pages have short lines, short sentences and links that lead somewhere
 mod pull; // models come from the hub
@@ -19,6 +22,7 @@ mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not
 mod tidy; // crate edges, file lengths, who prints, paths in documents
 mod tune; // a tuning that falls apart
+mod watch; // the live page in a real browser
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -218,12 +218,42 @@ fn mistakes_are_found_before_anything_runs() {
 }
 
 #[test]
+fn the_plan_about_pairs_is_sound() {
+    let mut command = hotloop(&["experiment", "--dry-run", "--json"]);
+    let given = ["model=qwen.gguf", "pairs=made", "reviewer=critic.gguf"];
+    let given = given.iter().flat_map(|value| ["--let", value]);
+    let plan = root().join("experiments/pairs.toml");
+    let (status, said, error) = ended(command.arg(plan).args(given));
+    assert_eq!(status, 0, "{error}");
+    let jobs: Vec<Value> = lines(&said);
+    let names: Vec<&str> = jobs.iter().filter_map(|job| job["job"].as_str()).collect();
+    assert_eq!(names, ["kernelcompare", "synthetic", "compare", "review"]);
+}
+
+#[test]
 fn the_shipped_plans_are_sound() {
     for name in ["main", "levels", "grid", "variety", "practice", "cold"] {
         let plan = root().join(format!("experiments/qwen/{name}.toml"));
         let sound = |more: &[&str]| sound(&plan, more);
         sound(&[]);
         sound(&["--let", "seconds=600"]);
+    }
+    for (name, runs) in [("discover", 15), ("parts", 4)] {
+        let plan = root().join(format!("experiments/qwen/{name}.toml"));
+        let mut command = hotloop(&["experiment", "--dry-run", "--json", "--let", "model=q.gguf"]);
+        let (status, said, error) = ended(command.arg(plan).args(["--let", "answers=64"]));
+        assert_eq!(status, 0, "{error}");
+        let jobs: Vec<Value> = lines(&said)
+            .into_iter()
+            .filter(|line| line["commands"].is_array())
+            .collect();
+        assert_eq!(jobs.len(), runs);
+        for job in &jobs {
+            assert!(
+                job["commands"].to_string().contains("budget.answers=64"),
+                "{job}"
+            );
+        }
     }
 }
 

@@ -158,3 +158,29 @@ fn tasks_are_listed_and_shown() {
         "{out}"
     );
 }
+
+#[test]
+fn generated_tasks_are_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("tasks");
+    let generate = || {
+        let mut command = hotloop(&[
+            "task", "generate", "--count", "6", "--seed", "4", "--json", "--out",
+        ]);
+        command.arg(&out);
+        command
+    };
+    let (status, said, error) = ended(&mut generate());
+    assert_eq!(status, 0, "{error}");
+    let folders: Vec<String> = said
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|line| line["folder"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(folders.len(), 6, "one of each family");
+    let (status, said, error) = ended(hotloop(&["task", "check"]).args(&folders));
+    assert_eq!(status, 0, "{said}\n{error}");
+    let (status, _, error) = ended(&mut generate());
+    assert_eq!(status, 1);
+    assert!(error.contains("exists already"), "{error}");
+}

@@ -1,8 +1,10 @@
 //! `hotloop bench`: measurements of the bench itself.
 
 mod aa;
+mod crowd;
 mod jobs;
 mod plain;
+mod steady;
 mod throughput;
 mod variants;
 
@@ -11,7 +13,13 @@ use crate::failure::{Failure, Status};
 
 pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
     match &arguments.command {
-        BenchCommand::Throughput { count, json } => throughput::run(*count as usize, *json),
-        BenchCommand::Aa { count, json } => aa::run(*count, *json),
+        BenchCommand::Throughput { count, task, json } => match task {
+            Some(task) => crowd::run(task, *count as usize, *json),
+            None => throughput::run(*count as usize, *json),
+        },
+        BenchCommand::Aa { count, task, json } => match task {
+            Some(task) => steady::run(task, *count, *json),
+            None => aa::run(*count, *json),
+        },
     }
 }

@@ -8,6 +8,7 @@ use hotloop_flow::random::Random;
 use hotloop_flow::{Role, Stage};
 use serde_json::json;
 
+use super::cuda_chats;
 use super::lesson::{Lesson, prose};
 use crate::cli::corpus::ChatsArgs;
 use crate::cmd::judge::load;
@@ -26,7 +27,10 @@ const STREAM: u64 = 2000;
 const REGISTERS: u64 = 2001;
 
 pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
-    nano::check_name(&arguments.task)?;
+    let is_cuda = cuda_chats::knows(&arguments.task);
+    if !is_cuda {
+        nano::check_name(&arguments.task)?;
+    }
     let task = load(&arguments.task)?;
     let unwritable = |error: std::io::Error| {
         Failure::user(error.to_string())
@@ -45,6 +49,16 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
         prose: &prose,
         task: &task,
     };
+    let limit = arguments.count as usize;
+    if is_cuda {
+        let sources = cuda_chats::sources(&task, arguments.seed, limit);
+        let chats = sources
+            .iter()
+            .map(|(source, stage)| cuda_chats::chat(&lesson, source, *stage));
+        let written = put(&mut file, chats).map_err(unwritable)?;
+        drop(progress);
+        return Ok(told(written, arguments));
+    }
     let programs = programs(&arguments.task, arguments.seed);
     let chats = programs.iter().filter_map(|program| {
         let in_registers = program
@@ -53,19 +67,29 @@ pub(super) fn write(arguments: &ChatsArgs) -> Result<Status, Failure> {
         let source = in_registers.unwrap_or_else(|| program.source());
         chat(&lesson, (program, &source), parent(program, &mut rng))
     });
+    let written = put(&mut file, chats.take(limit)).map_err(unwritable)?;
+    drop(progress);
+    Ok(told(written, arguments))
+}
+
+/// Writes chats, and returns how many there were.
+fn put(file: &mut impl Write, chats: impl Iterator<Item = Chat>) -> std::io::Result<usize> {
     let mut written = 0;
-    for chat in chats.take(arguments.count as usize) {
-        writeln!(file, "{}", json!({ "messages": chat.messages })).map_err(unwritable)?;
+    for chat in chats {
+        writeln!(file, "{}", json!({ "messages": chat.messages }))?;
         written += 1;
     }
-    file.flush().map_err(unwritable)?;
-    drop(progress);
+    file.flush()?;
+    Ok(written)
+}
+
+fn told(written: usize, arguments: &ChatsArgs) -> Status {
     say(&format!(
         "{}: {}",
         count(written, "chat"),
         arguments.out.display()
     ));
-    Ok(Status::Fine)
+    Status::Fine
 }
 
 /// The corpus's candidates for a task, in the order in which chats use them.
@@ -148,6 +172,7 @@ fn indented(body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hotloop_flow::Device;
     use hotloop_flow::prompt::{Prose, Wording};
 
     use super::*;
@@ -161,7 +186,7 @@ mod tests {
         let prose = Prose {
             wording: Wording::default(),
             begin: true,
-            simd: "avx512".to_owned(),
+            device: Device::with_vectors("avx512"),
         };
         let lesson = Lesson {
             prose: &prose,
@@ -232,7 +257,7 @@ mod tests {
         let prose = Prose {
             wording: Wording::default(),
             begin: true,
-            simd: "avx512".to_owned(),
+            device: Device::with_vectors("avx512"),
         };
         let lesson = Lesson {
             prose: &prose,

@@ -2,14 +2,14 @@
 
 use hotloop_flow::policy::{Chat, Message, Speaker};
 use hotloop_flow::prompt::{Ask, Prose, Shown, Wording};
-use hotloop_flow::{Language, Render, Role, Stage, Task};
+use hotloop_flow::{Device, Language, Render, Role, Stage, Task};
 
 /// The prompts of runs with a language model on this machine.
 pub(super) fn prose() -> Prose {
     Prose {
         wording: Wording::default(),
         begin: true,
-        simd: hotloop_bench::survey::simd().to_owned(),
+        device: Device::with_vectors(hotloop_bench::survey::simd()),
     }
 }
 
@@ -32,18 +32,21 @@ impl Lesson<'_> {
             stage: Some(stage),
             variant: 0,
             parent,
+            beside: &[],
+            profile: None,
         })
     }
 
     /// The same with `source` as its answer.
     pub(super) fn answered(&self, stage: Stage, role: Role, shown: &str, source: &str) -> Chat {
-        answer(self.asked(stage, role, shown), source)
+        let asked = self.asked(stage, role, shown);
+        answer(asked, self.task.spec.language, source)
     }
 }
 
 /// A prompt with `source` as its answer.
-pub(super) fn answer(mut asked: Chat, source: &str) -> Chat {
-    let content = format!("```{}\n{}\n```", Language::C.fence(), source.trim_end());
+pub(super) fn answer(mut asked: Chat, language: Language, source: &str) -> Chat {
+    let content = format!("```{}\n{}\n```", language.fence(), source.trim_end());
     asked.messages.push(Message {
         role: Speaker::Assistant,
         content,

@@ -3,24 +3,30 @@
 use hotloop_corpus::nearest::{Tokens, nearest};
 use serde_json::json;
 
-use super::chats;
+use super::{chats, cuda_chats};
 use crate::cli::corpus::NearestArgs;
+use crate::cmd::judge::load;
 use crate::failure::{Failure, Status};
 use crate::nano;
 use crate::output::table::Table;
 use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 
+/// Candidates of a CUDA task that files are compared with, unless a number is named.
+const CUDA_PROGRAMS: usize = 4000;
+
 /// Prints the nearest candidate of the corpus for each file.
 pub(super) fn run(arguments: &NearestArgs) -> Result<Status, Failure> {
-    nano::check_name(&arguments.task)?;
+    if !cuda_chats::knows(&arguments.task) {
+        nano::check_name(&arguments.task)?;
+    }
     let programs: Vec<(String, Tokens)> = arguments
         .file
         .iter()
         .map(|file| read(file))
         .collect::<Result<_, _>>()?;
     let progress = Progress::spinner("drawing candidates", !arguments.json);
-    let items = items(arguments);
+    let items = items(arguments)?;
     let tokens: Vec<Tokens> = items.iter().map(|(source, _)| Tokens::of(source)).collect();
     progress.message("comparing");
     let mut table = Table::new()
@@ -85,16 +91,27 @@ fn read(file: &std::path::Path) -> Result<(String, Tokens), Failure> {
 }
 
 /// The sources to compare the files with, and their stages.
-fn items(arguments: &NearestArgs) -> Vec<(String, u8)> {
+fn items(arguments: &NearestArgs) -> Result<Vec<(String, u8)>, Failure> {
+    if cuda_chats::knows(&arguments.task) {
+        let task = load(&arguments.task)?;
+        let count = arguments
+            .count
+            .map_or(CUDA_PROGRAMS, |count| count as usize);
+        let sources = cuda_chats::sources(&task, arguments.seed, count);
+        let numbered = sources
+            .into_iter()
+            .map(|(source, stage)| (source, stage.number()));
+        return Ok(numbered.collect());
+    }
     let programs = chats::programs(&arguments.task, arguments.seed);
     let sources = programs
         .iter()
         .map(|program| (program.source(), program.stage().number()));
-    match arguments.count {
+    Ok(match arguments.count {
         Some(count) => sources
             .filter(|(source, _)| chats::body(source).is_some())
             .take(count as usize)
             .collect(),
         None => sources.collect(),
-    }
+    })
 }

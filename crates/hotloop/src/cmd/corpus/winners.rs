@@ -35,6 +35,8 @@ struct Win {
     task: String,
     stage: Option<Stage>,
     speed: f64,
+    /// How many times as fast it is as the program that its prompt showed, where that is known.
+    gain: Option<f64>,
     chat: String,
 }
 
@@ -57,6 +59,18 @@ pub(super) fn write(arguments: &WinnersArgs) -> Result<Status, Failure> {
     }
     let (mut seen, answers) = (HashSet::new(), wins.answers);
     wins.right.retain(|win| seen.insert(win.chat.clone()));
+    let correct = wins.right.len();
+    if let Some(least) = arguments.improving {
+        wins.right
+            .retain(|win| win.gain.is_some_and(|gain| gain >= least));
+    }
+    if wins.right.is_empty() && correct > 0 {
+        return Err(Failure::user(format!(
+            "none of {} is as much faster than the program that its prompt showed",
+            count(correct, "correct answer")
+        ))
+        .hint("lower --improving"));
+    }
     if wins.right.is_empty() {
         let none = Failure::user(format!("none of {} is correct", count(answers, "answer")));
         return Err(if arguments.policy.is_some() {
@@ -133,12 +147,16 @@ impl Wins {
             .flat_map(|step| step.groups.iter().chain(&step.practised));
         self.answers += groups.map(|group| group.members.len()).sum::<usize>();
         self.right.extend(winners.into_iter().map(|winner| {
-            let messages = answer(winner.asked, &winner.source).messages;
+            let mut tasks = plan.tasks().map(|(_, task)| task);
+            let task = tasks.find(|task| task.spec.name == winner.task);
+            let language = task.unwrap_or(&plan.task).spec.language;
+            let messages = answer(winner.asked, language, &winner.source).messages;
             let chat = json!({ "messages": messages }).to_string();
             Win {
                 task: winner.task,
                 stage: winner.stage,
                 speed: winner.speed,
+                gain: winner.gain,
                 chat,
             }
         }));
@@ -177,6 +195,8 @@ impl Wins {
                 task: kept.task,
                 stage: Some(kept.stage),
                 speed,
+                // An evaluation's prompts always show the seed.
+                gain: kept.speedup,
                 chat,
             });
         }
@@ -232,6 +252,7 @@ mod tests {
         let arguments = |policy: Option<&str>| WinnersArgs {
             folder: vec![kept.clone()],
             fastest: 100,
+            improving: None,
             out: out.clone(),
             policy: policy.map(str::to_owned),
         };
@@ -250,6 +271,43 @@ mod tests {
     }
 
     #[test]
+    fn improving_answers_are_faster_than_what_their_prompt_showed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let seed = load("transpose").expect("it is shipped").seed;
+        let line = |stage: u8, speedup: f64| {
+            std::fs::write(
+                folder.path().join(format!("{stage}.c")),
+                format!("// {stage}\n{seed}"),
+            )
+            .expect("written");
+            let file = format!("{stage}.c");
+            json!({ "policy": "p", "stage": stage, "verdict": "correct", "task": "transpose", "file": file, "speedup": speedup })
+        };
+        let lines = [line(1, 0.9), line(2, 1.2), line(3, 3.0)].map(|line| format!("{line}\n"));
+        std::fs::write(folder.path().join("answers.jsonl"), lines.concat()).expect("written");
+        let chats = |least: f64| {
+            let out = folder.path().join(format!("{least}.jsonl"));
+            let arguments = WinnersArgs {
+                folder: vec![folder.path().to_owned()],
+                fastest: 100,
+                improving: Some(least),
+                out: out.clone(),
+                policy: None,
+            };
+            write(&arguments).map(|_| {
+                std::fs::read_to_string(&out)
+                    .expect("written")
+                    .lines()
+                    .count()
+            })
+        };
+        assert_eq!(chats(1.1).ok(), Some(2));
+        assert_eq!(chats(2.0).ok(), Some(1));
+        let none = chats(9.0).expect_err("none gains that much");
+        assert!(none.what().contains("3 correct answers"), "{}", none.what());
+    }
+
+    #[test]
     fn the_fastest_share_is_taken_of_every_stage() {
         let win = |task: &str, at: usize, speed| {
             let stage = Some(hotloop_flow::language::c::stages::SIX[at]);
@@ -257,6 +315,7 @@ mod tests {
                 task: task.into(),
                 stage,
                 speed,
+                gain: None,
                 chat: String::new(),
             }
         };

@@ -44,6 +44,14 @@ pub(super) fn folder(name: &str) -> String {
     name.replace(' ', "").replace('/', "-")
 }
 
+/// One policy under a name of its own.
+pub(super) fn called(arguments: &EvaluateArgs, name: &str) -> Result<Contestant, Failure> {
+    let mut named = named(arguments)?;
+    let mut contestant = named.swap_remove(0);
+    name.clone_into(&mut contestant.name);
+    Ok(contestant)
+}
+
 /// All policies that the flags name, in order, with distinct names.
 pub(super) fn all(arguments: &EvaluateArgs) -> Result<Vec<Contestant>, Failure> {
     let mut contestants = named(arguments)?;

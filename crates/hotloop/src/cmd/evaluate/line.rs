@@ -1,6 +1,6 @@
 //! The printed result of one policy and one task.
 
-use hotloop_run::Evaluation;
+use hotloop_run::{Evaluation, Scores};
 use serde::Serialize;
 
 use super::timing::Best;
@@ -25,5 +25,13 @@ pub(super) struct Line {
     pub(super) distinct: usize,
     #[serde(flatten)]
     pub(super) evaluation: Evaluation,
+    /// The same in the terms of papers on generated kernels.
+    pub(super) scores: Scores,
+    /// Tokens of all answers; 0 if an API does not report them.
+    pub(super) tokens: usize,
+    /// Seconds that the policy took to answer.
+    pub(super) sampling_seconds: f64,
+    /// Seconds that the bench took to judge.
+    pub(super) judging_seconds: f64,
     pub(super) best: Option<Best>,
 }

@@ -27,7 +27,7 @@ pub(super) struct Best {
     /// The median of fresh timings, in the unit of the evaluation.
     pub(super) speed: f64,
     seconds_per_call: f64,
-    speedup: f64,
+    pub(super) speedup: f64,
     pub(super) peak_fraction: Option<f64>,
     pub(super) baseline: Option<Baseline>,
     pub(super) baseline_ratio: Option<f64>,

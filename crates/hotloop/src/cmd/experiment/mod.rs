@@ -2,7 +2,7 @@
 
 mod child;
 mod grid;
-mod plan;
+pub(crate) mod plan;
 mod progress;
 mod tables;
 

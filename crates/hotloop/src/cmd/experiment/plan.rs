@@ -35,35 +35,72 @@ pub(super) fn run(arguments: &ExperimentArgs) -> Result<Status, Failure> {
         .unwrap_or_else(|| Path::new("runs").join(stem));
     let plan = read(file, &out, arguments)?;
     let budget_s = arguments.budget.or(plan.budget_s).unwrap_or(f64::INFINITY);
-    let mut done = BTreeSet::new();
     for job in &plan.jobs {
-        if stands(job)? {
-            done.insert(job.name.clone());
-        } else {
+        if !stands(job)? {
             check(job)?;
         }
     }
     if arguments.dry_run {
-        forecast(&plan.jobs, &done, budget_s, arguments.json);
-        return Ok(Status::Fine);
+        return foretell(&plan, budget_s, arguments.json);
     }
+    let driven = drive(&plan, &out, budget_s, arguments.json)?;
+    tables::write(&plan.jobs, &out, arguments.json)?;
+    driven.drive.tell(&driven.done);
+    Ok(driven.status)
+}
+
+/// Shows what would run.
+pub(crate) fn foretell(plan: &Plan, budget_s: f64, json: bool) -> Result<Status, Failure> {
+    forecast(&plan.jobs, &done(plan)?, budget_s, json);
+    Ok(Status::Fine)
+}
+
+/// A plan as far as it came.
+pub(crate) struct Driven<'a> {
+    drive: Drive<'a>,
+    done: BTreeSet<String>,
+    pub(crate) status: Status,
+}
+
+/// Runs the jobs of a plan that are not done.
+pub(crate) fn drive<'a>(
+    plan: &'a Plan,
+    out: &Path,
+    budget_s: f64,
+    json: bool,
+) -> Result<Driven<'a>, Failure> {
+    let mut done = done(plan)?;
     let drive = Drive {
-        plan: &plan,
+        plan,
         budget_s,
         begin: Instant::now(),
         stop: Stop::listen()?,
-        json: arguments.json,
+        json,
     };
-    fs_err::create_dir_all(&out).map_err(|error| unwritable(&error))?;
-    let _alone = alone(&out)?;
+    fs_err::create_dir_all(out).map_err(|error| unwritable(&error))?;
+    let _alone = alone(out)?;
     let worst = drive.all(&mut done)?;
-    tables::write(&plan.jobs, &out, arguments.json)?;
-    drive.tell(&done);
-    Ok(if drive.stop.asked() {
+    let status = if drive.stop.asked() {
         Status::Interrupted
     } else {
         worst
+    };
+    Ok(Driven {
+        drive,
+        done,
+        status,
     })
+}
+
+/// The jobs that are done.
+fn done(plan: &Plan) -> Result<BTreeSet<String>, Failure> {
+    let mut done = BTreeSet::new();
+    for job in &plan.jobs {
+        if stands(job)? {
+            done.insert(job.name.clone());
+        }
+    }
+    Ok(done)
 }
 
 fn read(file: &Path, out: &Path, arguments: &ExperimentArgs) -> Result<Plan, Failure> {

@@ -73,7 +73,7 @@ pub(crate) fn gather(arguments: &JudgeArgs) -> Result<Vec<Item>, Failure> {
             )
             .hint("name the task that the files belong to, as in `hotloop judge matmul FILE`"));
         }
-        return hotloop_bench::tasks::shipped()
+        return hotloop_bench::tasks::here()
             .map(|name| Ok(Item::seed(load(name)?)))
             .collect();
     }
@@ -137,7 +137,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     // The operating system's message, because fs-err would name the system call and not the file.
     let bad = |why: String| {
         Failure::user(format!("{}: {why}", path.display()))
-            .hint("name a file with C source, or `-`")
+            .hint("name a file with source code, or `-`")
     };
     if path.is_dir() {
         return Err(bad("is a folder, not a file".to_owned()));

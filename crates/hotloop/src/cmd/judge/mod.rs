@@ -8,7 +8,9 @@ mod worth;
 use hotloop_bench::Settings;
 use hotloop_flow::bench::Seconds;
 use hotloop_flow::how::{Check, Estimator};
-use hotloop_flow::{BenchError, How, Job, JobId, Judgement, Reward, Verdict};
+use hotloop_flow::{
+    BenchError, How, Job, JobId, Judgement, Language, MachineFacts, Reward, Verdict,
+};
 
 use crate::cli::{HowArgs, JudgeArgs, LayerName, Threads};
 use crate::failure::{Failure, Status};
@@ -29,7 +31,10 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
     for item in &items {
         item.stage(stage)?;
     }
-    let settings = settings(&arguments.how, arguments.fleet.is_some())?;
+    let settings = Settings {
+        languages: crate::settings::languages(items.iter().map(|item| item.task.as_ref())),
+        ..settings(&arguments.how, arguments.fleet.is_some())?
+    };
     let stop = Stop::listen()?;
     let total = items.len() * arguments.repeat as usize;
     let progress = Progress::spinner("preparing the machine", !arguments.json);
@@ -43,17 +48,23 @@ pub(crate) fn run(arguments: &JudgeArgs) -> Result<Status, Failure> {
     let worth = Worth::prepare(arguments.reward, &items, &mut judging, &progress)?;
     drop(progress);
     let progress = Progress::bar(total, !arguments.json);
-    let facts = judging.facts();
+    let facts: Vec<(Language, MachineFacts)> = settings
+        .languages
+        .iter()
+        .map(|language| (*language, judging.facts_of(*language)))
+        .collect();
     let print = |judged: &Judged<'_>| {
         let item = judged.item;
+        let language = item.task.spec.language;
+        let mut machines = facts.iter().filter(|(other, _)| *other == language);
         let about = About {
             file: &item.file,
             task: &item.task.spec.name,
-            language: item.task.spec.language,
+            language,
             notes: item.notes(),
             carried: &item.carried,
             round: judged.round,
-            machine: &facts,
+            machine: machines.next().map_or(&facts[0].1, |(_, machine)| machine),
         };
         if !output::say_json(&Line::new(&about, &judged.reply, judged.reward)) {
             // The reader has closed the pipe, as in `| head`.

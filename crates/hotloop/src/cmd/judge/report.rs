@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hotloop_bench::Settings;
 use hotloop_flow::how::Estimator;
 use hotloop_flow::verdict::Measured;
-use hotloop_flow::{Label, MachineFacts, Verdict, statistics};
+use hotloop_flow::{Device, Label, Language, MachineFacts, Verdict, statistics};
 use serde_json::Value;
 
 use super::items::{self, Item};
@@ -25,7 +25,7 @@ const GROUPS_MAX: usize = 8;
 pub(crate) fn print(
     arguments: &JudgeArgs,
     settings: &Settings,
-    facts: &MachineFacts,
+    facts: &[(Language, MachineFacts)],
     items: &[Item],
     all: &[Judged<'_>],
     stopped: bool,
@@ -82,12 +82,10 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
         match &judged.reply {
             Ok(judgement) => {
                 cells.push(judgement.verdict.label().to_string());
-                cells.extend(
-                    judgement
-                        .verdict
-                        .measured()
-                        .map_or_else(|| vec![String::new(); 5], measures),
-                );
+                cells.extend(judgement.verdict.measured().map_or_else(
+                    || vec![String::new(); 5],
+                    |measured| measures(measured, judged.item.task.spec.language),
+                ));
                 cells.push(reward);
                 cells.push(format!(
                     "{:.2}",
@@ -112,13 +110,13 @@ fn rows(arguments: &JudgeArgs, all: &[Judged<'_>]) -> String {
     table.render()
 }
 
-/// The heading of the speed column: GFLOPS, or the seconds of a call if some task counts no
-/// operations.
+/// The heading of the speed column: GFLOPS, or the unit is in the cells.
 fn speed_head(all: &[Judged<'_>]) -> &'static str {
-    if all
-        .iter()
-        .all(|judged| judged.item.task.counts_operations())
-    {
+    let is_gflops = |judged: &Judged<'_>| {
+        let task = &judged.item.task;
+        task.spec.language == Language::C && task.counts_operations()
+    };
+    if all.iter().all(is_gflops) {
         "GFLOPS"
     } else {
         "speed"
@@ -137,13 +135,21 @@ fn baseline_head(all: &[Judged<'_>]) -> String {
     }
 }
 
-fn measures(measured: &Measured) -> Vec<String> {
+/// The speed of a call: GFLOPS on a CPU, and on a GPU the rate of what limits the task. It is the
+/// time of a call if the task counts no operations.
+fn speed(measured: &Measured, language: Language) -> String {
+    let rate = match language {
+        Language::C => measured.gflops().map(number),
+        Language::Cuda | Language::Torch => measured.rate().map(|rate| rate.to_string()),
+    };
+    rate.unwrap_or_else(|| seconds(measured.seconds))
+}
+
+fn measures(measured: &Measured, language: Language) -> Vec<String> {
     let timing = &measured.timing;
     let quiet = if timing.quiet { "" } else { "~" };
     vec![
-        measured
-            .gflops()
-            .map_or_else(|| seconds(measured.seconds), number),
+        speed(measured, language),
         measured.peak_fraction().map(percent).unwrap_or_default(),
         measured
             .roof
@@ -278,10 +284,13 @@ fn best(all: &[Judged<'_>]) -> Option<String> {
         .zip(measured.baseline_ratio())
         .map(|(baseline, ratio)| format!(", {ratio:.2} times {}", baseline.name))
         .unwrap_or_default();
-    let speed = measured.gflops().map_or_else(
-        || format!("{} a call", seconds(measured.seconds)),
-        |gflops| format!("{} GFLOPS", number(gflops)),
-    );
+    let speed = match judged.item.task.spec.language {
+        Language::C => measured
+            .gflops()
+            .map(|gflops| format!("{} GFLOPS", number(gflops))),
+        Language::Cuda | Language::Torch => measured.rate().map(|rate| rate.to_string()),
+    };
+    let speed = speed.unwrap_or_else(|| format!("{} a call", seconds(measured.seconds)));
     Some(format!("Best: {speed}{ratio} ({})", judged.item.file))
 }
 
@@ -314,7 +323,9 @@ fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
             .iter()
             .map(|measured| measured.timing.paper_s)
             .collect();
-        let gflops: Option<Vec<f64>> = measured.iter().map(|measured| measured.gflops()).collect();
+        let is_gflops = rounds[0].item.task.spec.language == Language::C;
+        let gflops = |measured: &&Measured| measured.gflops().filter(|_| is_gflops);
+        let gflops: Option<Vec<f64>> = measured.iter().map(gflops).collect();
         let speed = gflops.map_or_else(
             || seconds(statistics::mean(&gated)),
             |gflops| number(statistics::mean(&gflops)),
@@ -343,7 +354,7 @@ fn repeats(arguments: &JudgeArgs, all: &[Judged<'_>]) -> Option<String> {
 fn closing(
     arguments: &JudgeArgs,
     settings: &Settings,
-    facts: &MachineFacts,
+    facts: &[(Language, MachineFacts)],
     items: &[Item],
     all: &[Judged<'_>],
     stopped: bool,
@@ -365,20 +376,7 @@ fn closing(
             items::distinct(items)
         ));
     }
-    let how = settings.how;
-    let estimator = match how.timing {
-        Estimator::Paper => ", paper estimator",
-        Estimator::Gated => "",
-    };
-    lines.push(format!(
-        "{}, {}, {}, {} check{estimator}\n{}, {}",
-        facts.compiler,
-        how.opt.flag(),
-        count(how.threads as usize, "thread"),
-        how.check,
-        facts.device.name(),
-        facts.device.simd().unwrap_or_default(),
-    ));
+    lines.extend(facts.iter().map(|(_, facts)| machine(settings, facts)));
     let measured = || {
         all.iter()
             .filter_map(|judged| judged.reply.as_ref().ok()?.verdict.measured())
@@ -389,11 +387,47 @@ fn closing(
         lines.push("~ the machine was never quiet for this one: trust its numbers less".to_owned());
     }
     let wants_blas = items.iter().any(|item| item.task.baseline.is_some());
-    if wants_blas && !facts.libraries.contains_key(MachineFacts::OPENBLAS) {
+    let has_blas = |(_, facts): &(Language, MachineFacts)| {
+        facts.libraries.contains_key(MachineFacts::OPENBLAS)
+    };
+    if wants_blas && !facts.iter().any(has_blas) {
         lines.push(
             "OpenBLAS was not found, so there is no ratio; `hotloop doctor` names the package"
                 .to_owned(),
         );
     }
     lines.join("\n")
+}
+
+/// What judged, and how.
+fn machine(settings: &Settings, facts: &MachineFacts) -> String {
+    let how = settings.how;
+    let estimator = match how.timing {
+        Estimator::Paper => ", paper estimator",
+        Estimator::Gated => "",
+    };
+    match &facts.device {
+        Device::Cpu { name, simd, .. } => format!(
+            "{}, {}, {}, {} check{estimator}\n{name}, {simd}",
+            facts.compiler,
+            how.opt.flag(),
+            count(how.threads as usize, "thread"),
+            how.check,
+        ),
+        Device::Gpu {
+            name,
+            compute_capability,
+            driver,
+            clock_mhz,
+            power_limit_w,
+            ..
+        } => {
+            let clock = clock_mhz.map_or_else(String::new, |clock| format!(", {clock} MHz"));
+            let power = power_limit_w.map_or_else(String::new, |power| format!(", {power} W"));
+            format!(
+                "{}\n{name} (compute capability {compute_capability}), driver {driver}{clock}{power}",
+                facts.compiler
+            )
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hotloop_flow::reward::RewardContext;
 use hotloop_flow::seed::{self, SeedError};
-use hotloop_flow::{JobId, Judgement, Reward};
+use hotloop_flow::{BenchError, ErrorKind, JobId, Judgement, Reward};
 
 use super::items::Item;
 use super::judged::Judged;
@@ -16,6 +16,8 @@ use crate::progress::Progress;
 pub(crate) struct Worth {
     reward: Reward,
     contexts: BTreeMap<String, RewardContext>,
+    /// Why the seed of a task could not be judged.
+    failures: BTreeMap<String, BenchError>,
 }
 
 impl Worth {
@@ -27,9 +29,13 @@ impl Worth {
         progress: &Progress,
     ) -> Result<Self, Failure> {
         let mut contexts = BTreeMap::new();
+        let mut failures = BTreeMap::new();
         for item in items {
             let task = &item.task;
-            if !reward.needs_seed(task) || contexts.contains_key(&task.hash) {
+            if !reward.needs_seed(task)
+                || contexts.contains_key(&task.hash)
+                || failures.contains_key(&task.hash)
+            {
                 continue;
             }
             let name = &task.spec.name;
@@ -51,13 +57,24 @@ impl Worth {
                 ))
             };
             let job = seed::job(JobId(0), task).map_err(unusable)?;
-            let Some(judgement) = judging.judge_one(job)? else {
-                return Err(Failure::interrupted());
+            let judgement = match judging.replies(vec![job])?.pop().map(|reply| reply.judged) {
+                Some(Ok(judgement)) => judgement,
+                // Only a candidate that was measured is compared with the seed.
+                Some(Err(error)) if error.kind == ErrorKind::Machine => {
+                    failures.insert(task.hash.clone(), error);
+                    continue;
+                }
+                Some(Err(error)) => return Err(error.into()),
+                None => return Err(Failure::interrupted()),
             };
             let measured = seed::measured(task, &judgement.verdict).map_err(unusable)?;
             contexts.insert(task.hash.clone(), RewardContext::of_seed(measured));
         }
-        Ok(Self { reward, contexts })
+        Ok(Self {
+            reward,
+            contexts,
+            failures,
+        })
     }
 
     fn context(&self, item: &Item) -> RewardContext {
@@ -77,6 +94,11 @@ impl Worth {
         let Some(judgement) = judgement.filter(|_| self.reward != Reward::LadderGroup) else {
             return Ok(None);
         };
+        if let Some(error) = self.failures.get(&item.task.hash)
+            && judgement.verdict.measured().is_some()
+        {
+            return Err(error.clone().into());
+        }
         self.reward
             .of(&judgement.verdict, &self.context(item))
             .map_err(|error| Failure::user(error.to_string()))

@@ -215,3 +215,24 @@ fn up_returns_soon_and_says_what_is_not_up_and_why() {
     }
     fleet.down();
 }
+
+#[test]
+fn up_returns_soon_and_says_that_a_machine_is_not_calm() {
+    let text = local(free_port(), 1, "arguments = [\"--rehearse=0.2\"]")
+        .replace("calm = 0.0", "calm = 0.5");
+    let Some(fleet) = Fleet::new(&text) else {
+        return;
+    };
+    let _turn = turn();
+    let (status, out, error) = fleet.command("up", &["--wait", "200"]);
+    assert_eq!(status, 3, "no worker is ready: {out}{error}");
+    for words in [
+        "not quiet: 20 % of probes were calm, and worker.calm asks for 50 %",
+        "lower `calm` under [worker]",
+    ] {
+        // A table wraps between words.
+        let plain: Vec<&str> = out.split_whitespace().collect();
+        assert!(plain.join(" ").contains(words), "{words}: {out}{error}");
+    }
+    fleet.down();
+}
