@@ -86,7 +86,7 @@ fn decode() -> Decode {
             models::open(&place.path()).ok()?.text().ok()
         };
         let text = known.entry(model.clone()).or_insert_with(load);
-        text.as_ref().map(|text| text.decode(tokens))
+        text.as_ref().map(|text| text.spell(tokens))
     })
 }
 

@@ -73,7 +73,7 @@ fn the_page_fills_while_a_run_goes_on_and_survives_its_death() {
     let directory = folder.path().join("run");
     let file = folder.path().join("run.toml");
     let text = format!(
-        "model = \"nano\"\ndirectory = \"{}\"\n[budget]\nsteps = 8\n[sampling]\ngroup = 2\n\
+        "model = \"nano\"\ndirectory = \"{}\"\n[budget]\nsteps = 9000\n[sampling]\ngroup = 2\n\
          [bench]\ntiming = \"paper\"\n[loop]\nprobe = 0\n",
         directory.display()
     );
@@ -89,16 +89,23 @@ fn the_page_fills_while_a_run_goes_on_and_survives_its_death() {
     browser.until("document.querySelector('a[href=\"#/run/run\"]')");
     browser.go(&format!("{}/#/run/run", page.address));
     browser.until(&format!("{STATE} === 'running'"));
-    browser.until("document.body.innerText.includes('2 of 8 steps')");
+    browser.until("/[1-9]\\d* of 9.?000 steps/.test(document.body.innerText)");
     run.kill().unwrap();
     run.wait().unwrap();
     browser.until(&format!("{STATE} === 'killed'"));
     assert!(browser.text().contains("it can be resumed"));
-    let resumed = ["train", "--resume", directory.to_str().unwrap()];
-    let output = hotloop(&resumed).output().unwrap();
-    assert!(output.status.success());
+    let done = browser.run("return document.body.innerText.match(/(\\d+) of 9.?000 steps/)[1]");
+    let steps = done.as_str().unwrap().parse::<u32>().unwrap() + 5;
+    let resumed = ["train", "--resume", directory.to_str().unwrap(), "--set"];
+    let mut resumed = hotloop(&resumed);
+    let output = resumed.arg(format!("budget.steps={steps}")).output();
+    let output = output.unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
     browser.until(&format!("{STATE} === 'over'"));
-    browser.until("document.body.innerText.includes('all 8 steps are done')");
+    browser.until(&format!(
+        "document.body.innerText.includes('all {steps} steps are done')"
+    ));
     // A reload loses nothing.
     browser.run("location.reload()");
     browser.until(&format!("{STATE} === 'over'"));

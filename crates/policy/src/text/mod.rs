@@ -132,10 +132,19 @@ impl Text {
 
     /// The text of continued tokens, such as those of an answer, without special tokens.
     pub fn decode(&self, tokens: &[u32]) -> String {
+        self.decoded(tokens, true)
+    }
+
+    /// The text of all tokens, as a model sees them: special tokens by their names.
+    pub fn spell(&self, tokens: &[u32]) -> String {
+        self.decoded(tokens, false)
+    }
+
+    fn decoded(&self, tokens: &[u32], skip_special: bool) -> String {
         self.continued
             .as_ref()
             .unwrap_or(&self.tokenizer)
-            .decode(tokens, true)
+            .decode(tokens, skip_special)
             .unwrap_or_default()
     }
 

@@ -147,14 +147,18 @@ fn what_cannot_be_read_is_asked_again_twice_and_then_masked() {
 fn a_reviewer_that_fails_pauses_the_run_and_nothing_is_asked_twice() {
     let folder = tempfile::tempdir().unwrap();
     let sets = [
-        "budget.steps=2",
+        "budget.steps=6",
         "loop.probe=0",
         "loop.overlap=false",
         REWARD,
     ];
+    let whole = plan(&folder.path().join("whole"), &sets);
+    let (asked, _, expect) = reviewed(&whole, FakeReviewer::new(likes_even));
+    let asked = asked.reviewer.unwrap().asked;
+    assert!(asked > 20, "only {asked}");
     let broken = plan(&folder.path().join("broken"), &sets);
     let mut failing = FakeReviewer::new(likes_even);
-    failing.fails_at = Some(40);
+    failing.fails_at = Some(asked * 3 / 4);
     let (first, ended, _) = reviewed(&broken, failing);
     assert!(
         matches!(ended, Ended::Paused(Interrupt::Policy(_))),
@@ -164,8 +168,6 @@ fn a_reviewer_that_fails_pauses_the_run_and_nothing_is_asked_twice() {
     assert!(matches!(ended, Ended::Done(_)), "{ended:?}");
     let all = state.opinions.len();
     assert_eq!(opinions(&first).len() + opinions(&second).len(), all);
-    let whole = plan(&folder.path().join("whole"), &sets);
-    let (_, _, expect) = reviewed(&whole, FakeReviewer::new(likes_even));
     assert_eq!(state.opinions, expect.opinions);
     let rewards = |state: &RunState| -> Vec<Option<f64>> {
         state
