@@ -17,6 +17,7 @@ mod pairs; // pairs, teachers and reviewers
 mod plan; // experiments from plan files
 mod prose; // pages have short lines, short sentences and links that lead somewhere
 mod pull; // models come from the hub
+mod replay; // claims of a run, judged anew
 mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind
 mod task; // sound tasks pass the linter, others do not
