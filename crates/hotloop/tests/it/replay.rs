@@ -52,7 +52,10 @@ fn claims_that_do_not_hold_are_named() {
     }
     let (status, told, error) = ended(hotloop(&["replay", "--times", "1"]).arg(&run));
     assert_eq!(status, 0, "{error}");
-    assert!(told.contains("1 of 2 candidates correct every time"), "{told}");
+    assert!(
+        told.contains("1 of 2 candidates correct every time"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! The CUDA toolkit of this machine: NVRTC, its headers, and nvcc.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::sys;
 
 /// How to get what is missing.
 pub(super) const GET: &str = "install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc nvidia-cuda-runtime \
@@ -73,19 +76,32 @@ impl Toolkit {
             found.retain(|folder| folder.is_dir());
             found
         });
-        let commands = roots
-            .iter()
+        // An nvcc of NVRTC's own version comes first: a package of Python's lies beside it.
+        let own = nvrtc
+            .as_deref()
+            .and_then(|library| library.parent()?.parent());
+        let commands = own
+            .into_iter()
+            .chain(roots.iter().map(PathBuf::as_path))
             .map(|root| root.join("bin"))
             .chain(programs.iter().cloned());
         let nvcc = commands
             .map(|folder| folder.join("nvcc"))
-            .find(|command| command.is_file());
+            .find(|command| command.is_file() && (!sys::is_root() || is_everybodys(command)));
         Self {
             nvrtc,
             headers,
             nvcc,
         }
     }
+}
+
+/// Whether every user may run a program: a confined compiler is a user with no rights of its own, and
+/// a package in root's home is closed to it.
+fn is_everybodys(program: &Path) -> bool {
+    program.ancestors().all(|path| {
+        fs_err::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o001 != 0)
+    })
 }
 
 /// A folder of headers and, where it lies in a folder of its own, NVIDIA's C++ library.
@@ -177,10 +193,13 @@ mod tests {
 
     fn with(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
+        let everybody = || std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), everybody()).unwrap();
         for file in files {
             let path = folder.path().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
+            std::fs::write(&path, "").unwrap();
+            std::fs::set_permissions(path, everybody()).unwrap();
         }
         folder
     }
@@ -227,6 +246,14 @@ mod tests {
         let root = folder.path().join("cuda");
         let found = Toolkit::among(&[root.join("lib64")], std::slice::from_ref(&root), &[]);
         assert_eq!(found.nvcc, Some(root.join("bin/nvcc")));
+        let closed = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(root.join("bin"), closed).unwrap();
+        let found = Toolkit::among(&[root.join("lib64")], std::slice::from_ref(&root), &[]);
+        assert_eq!(
+            found.nvcc.is_none(),
+            sys::is_root(),
+            "root's own is closed to others"
+        );
         assert_eq!(found.headers, [root.join("include")]);
         assert_eq!(Toolkit::among(&[], &[], &[]), Toolkit::default());
     }

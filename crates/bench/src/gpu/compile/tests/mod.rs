@@ -315,3 +315,40 @@ fn several_texts_compile_at_once() {
         }
     });
 }
+
+#[test]
+fn nvcc_compiles_headers_that_nvrtc_cannot() {
+    let Some(compiler) = opened() else {
+        return;
+    };
+    if compiler.nvcc.is_none() {
+        eprintln!("skipped: there is no nvcc");
+        return;
+    }
+    let whole = "#include <cub/cub.cuh>
+template <int N> __global__ void total(const float *x, float *y, long long n) {
+    using Reduce = cub::BlockReduce<float, N>;
+    __shared__ typename Reduce::TempStorage store;
+    float sum = 0;
+    for (long long i = threadIdx.x; i < n; i += N) sum += x[i];
+    sum = Reduce(store).Sum(sum);
+    if (threadIdx.x == 0) y[0] = sum;
+}
+__global__ void other(float *y) { y[0] = 1; }
+";
+    let image = compiled(compiler, whole, &["total<256>", "other"]).unwrap();
+    assert!(
+        image.symbols.len() == 2 && !image.cubin.is_empty(),
+        "{image:?}"
+    );
+    let broken = whole.replace("y[0] = sum", "y[0] = summ");
+    let verdict = compiled(compiler, &broken, &["total<256>"]).unwrap_err();
+    assert!(
+        matches!(&*verdict, Verdict::NotCompiled { diagnostics } if diagnostics.contains("summ")),
+        "{verdict:?}"
+    );
+    // The wall around nvcc is the one around NVRTC.
+    let reads = whole.replace("<cub/cub.cuh>", "<cub/cub.cuh>\n#include \"/etc/passwd\"");
+    let verdict = compiled(compiler, &reads, &["total<256>"]).unwrap_err();
+    assert!(!verdict.detail().contains("root:"), "{verdict:?}");
+}
