@@ -37,11 +37,10 @@ pub(crate) fn memory_file(name: &str, bytes: usize) -> io::Result<OwnedFd> {
     let name = CString::new(name)?;
     // SAFETY: `name` is a C string, and the descriptor is new and owned here.
     let file = unsafe {
-        let fd = check(libc::memfd_create(
-            name.as_ptr(),
-            libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC,
-        ))?;
-        OwnedFd::from_raw_fd(fd)
+        // glibc has no function for it before 2.27, and released programs run with 2.17.
+        let flags = libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC;
+        let fd = libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags);
+        OwnedFd::from_raw_fd(check(fd as libc::c_int)?)
     };
     // SAFETY: a valid descriptor.
     check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) })
