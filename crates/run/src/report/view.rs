@@ -62,6 +62,7 @@ pub struct Head {
     pub seed: u64,
     /// Equal for runs that differ only in learning rate, seed and place.
     pub setting: String,
+    /// What the run warned of, and that its timings were disturbed.
     pub warnings: usize,
     /// When it began and when it last did something, in seconds since 1970.
     pub began_s: f64,
@@ -136,7 +137,12 @@ impl Head {
             rate: config.learning.rate,
             seed: config.seed,
             setting: setting(config, state),
-            warnings: state.steps.iter().map(|step| step.warnings.len()).sum(),
+            warnings: state
+                .steps
+                .iter()
+                .map(|step| step.warnings.len())
+                .chain(disturbed(state).map(|_| 1))
+                .sum(),
             began_s: state.started_s,
             last_s,
         }
@@ -204,7 +210,7 @@ pub struct View {
     pub reviewer: Option<Opinions>,
     pub best: Option<Best>,
     pub warnings: Vec<(u64, String)>,
-    /// The share of timings that other processes disturbed.
+    /// The share of timings that other processes disturbed, where it is worth a warning.
     pub disturbed: Option<f64>,
     pub tree: Tree,
 }
@@ -308,6 +314,7 @@ fn machine_facts(
     facts
 }
 
+/// The share of timings that other processes disturbed, if it is more than a fifth.
 fn disturbed(state: &RunState) -> Option<f64> {
     let members = state.steps.iter().flat_map(crate::state::Step::members);
     let timed = members.filter_map(|member| member.verdict.as_ref()?.measured());
@@ -316,7 +323,8 @@ fn disturbed(state: &RunState) -> Option<f64> {
         all += 1;
         noisy += u32::from(!measured.timing.quiet);
     }
-    (all > 0).then(|| f64::from(noisy) / f64::from(all))
+    let share = f64::from(noisy) / f64::from(all.max(1));
+    (share > 0.2).then_some(share)
 }
 
 /// A run as a frozen page holds it: with the fastest candidates, some of them with their code.

@@ -175,7 +175,7 @@ function bestCode(view, byHash) {
 /** @param {View} view */
 function warnings(view) {
   const items = view.warnings.map((/** @type {[number, string]} */ [step, text]) => el("li", {}, `step ${step + 1}: ${text}`));
-  if (view.disturbed > 0.2) items.unshift(el("li", {}, `${percent(view.disturbed)} of the timings were taken while other processes disturbed the machine.`));
+  if (view.disturbed !== null) items.unshift(el("li", {}, `${percent(view.disturbed)} of the timings were taken while other processes disturbed the machine.`));
   if (items.length === 0) return [el("p", { class: "dim" }, "None.")];
   const last = items.slice(-20);
   return [el("ul", { class: "warn" }, ...last), items.length > 20 && el("details", {}, el("summary", {}, `${items.length - 20} earlier ones`), el("ul", { class: "warn" }, ...items.slice(0, -20)))];
