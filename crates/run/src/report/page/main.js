@@ -105,6 +105,7 @@ async function open(run, at) {
   const head = heads.find((one) => one.name === run);
   const close = el("button", { click: () => dialog.close() }, "Close");
   const body = el("div", { "aria-busy": "true" });
+  dialog.dataset.at = at;
   dialog.replaceChildren(el("h2", { id: "candidate-title" }, "Candidate"), close, body);
   if (!dialog.open) dialog.showModal();
   close.focus();
@@ -168,9 +169,10 @@ function go() {
 
 // The skip link must not change the address, which names the page.
 document.getElementById("skip")?.addEventListener("click", (event) => { event.preventDefault(); page.focus(); });
+// The event comes after the deed. By then the address may name another candidate.
 dialog.addEventListener("close", () => {
   const { kind, name, at } = route();
-  if (kind === "run" && at) history.replaceState(null, "", toRun(name));
+  if (kind === "run" && at && at === dialog.dataset.at && !dialog.open) history.replaceState(null, "", toRun(name));
 });
 window.addEventListener("hashchange", go);
 
