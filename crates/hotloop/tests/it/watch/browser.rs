@@ -1,5 +1,6 @@
 //! Debian's Chromium, driven by the protocol `WebDriver`.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -195,33 +196,58 @@ impl Browser {
             .collect()
     }
 
-    /// Milliseconds of every task of the page's main thread since the last call, from the browser's
-    /// own trace.
-    pub(crate) fn tasks_ms(&self) -> Vec<f64> {
-        let log = self.of_session("POST", "/se/log", &json!({"type": "performance"}));
-        let lines = log.as_array().cloned().unwrap_or_default();
-        let events: Vec<Value> = lines
-            .iter()
-            .filter_map(|line| {
-                let told: Value = serde_json::from_str(line["message"].as_str()?).ok()?;
-                let message = &told["message"];
-                (message["method"] == "Tracing.dataCollected").then(|| message["params"].clone())
-            })
-            .collect();
-        let main = events.iter().find(|event| {
+    /// Every task of a page's main thread since the last call, from the browser's own trace.
+    pub(crate) fn tasks(&self) -> Vec<Task> {
+        let is_main = |event: &Value| {
             event["name"] == "thread_name" && event["args"]["name"] == "CrRendererMain"
-        });
-        let tasks = events.iter().filter(|event| {
-            event["name"]
-                .as_str()
-                .is_some_and(|name| name.ends_with("RunTask"))
-                && main
-                    .is_none_or(|main| main["tid"] == event["tid"] && main["pid"] == event["pid"])
-        });
+        };
+        let mut events: Vec<Value> = Vec::new();
+        let began = Instant::now();
+        // The driver may hand a trace over one call late. Each begins with the names of its threads.
+        while !events.iter().any(is_main) {
+            assert!(began.elapsed() < PATIENCE, "the browser traced nothing");
+            std::thread::sleep(Duration::from_millis(200));
+            events.extend(self.traced());
+        }
+        let thread = |event: &Value| (event["pid"].as_u64(), event["tid"].as_u64());
+        let main: BTreeSet<_> = events
+            .iter()
+            .filter(|event| is_main(event))
+            .map(thread)
+            .collect();
+        let is_task = |event: &&Value| {
+            let name = event["name"].as_str().unwrap_or_default();
+            name.ends_with("::RunTask") && main.contains(&thread(event))
+        };
+        let tasks = events.iter().filter(is_task);
+        let ms = |time: &Value| time.as_f64().map(|time| time / 1000.0);
         tasks
-            .filter_map(|event| Some(event["dur"].as_f64()? / 1000.0))
+            .filter_map(|event| {
+                Some(Task {
+                    wall_ms: ms(&event["dur"])?,
+                    processor_ms: ms(&event["tdur"])?,
+                })
+            })
             .collect()
     }
+
+    fn traced(&self) -> Vec<Value> {
+        let log = self.of_session("POST", "/se/log", &json!({"type": "performance"}));
+        let lines = log.as_array().cloned().unwrap_or_default();
+        let events = lines.iter().filter_map(|line| {
+            let told: Value = serde_json::from_str(line["message"].as_str()?).ok()?;
+            let message = &told["message"];
+            (message["method"] == "Tracing.dataCollected").then(|| message["params"].clone())
+        });
+        events.collect()
+    }
+}
+
+/// How long a task of a page took. On a busy machine it also waits for a processor.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) wall_ms: f64,
+    pub(crate) processor_ms: f64,
 }
 
 impl Drop for Browser {
