@@ -12,10 +12,12 @@
 mod assemble;
 pub(crate) mod entry;
 mod events;
+pub(crate) mod extension;
 mod header;
 pub(crate) mod jail;
 mod object;
 mod record;
+pub(crate) mod returned;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -250,7 +252,7 @@ impl Recorder {
         arguments.push(crate::confine::THEN.to_owned());
         arguments.push(text(self.compiler.program.clone()));
         arguments.extend(["-static", "-no-pie", "-Wl,--gc-sections", OBJECT].map(String::from));
-        arguments.extend([text(shim.to_owned()), text(self.runtime.recorder())]);
+        arguments.extend([text(shim.to_owned()), text(self.runtime.program())]);
         arguments.extend(["-o".to_owned(), PROGRAM.to_owned()]);
         arguments
     }

@@ -115,7 +115,7 @@ fn may_be_used(name: &str) -> bool {
         || NOT_HERE_PREFIXES
             .iter()
             .any(|start| name.starts_with(start));
-    name == "hotloop_call" || is_cpp || (is_allowed(name) && !is_refused)
+    matches!(name, "hotloop_call" | "hotloop_bind") || is_cpp || (is_allowed(name) && !is_refused)
 }
 
 #[cfg(test)]
