@@ -7,8 +7,8 @@ use crate::gpu::compile::zygote;
 use crate::gpu::examine;
 use crate::gpu::host::jail;
 use crate::role::names::{
-    BLAS_CORE, CONFINE, GPU_EXAMINER, GPU_RUNNER, INTERPRET, RECORD, RUNNER, SUPERVISOR, TRY_NAMESPACES,
-    WARM_COMPILER,
+    BLAS_CORE, CONFINE, GPU_EXAMINER, GPU_RUNNER, INTERPRET, RECORD, RUNNER, SUPERVISOR,
+    TRY_NAMESPACES, WARM_COMPILER,
 };
 use crate::sandbox::namespaces;
 use crate::torch::interpret;

@@ -58,9 +58,9 @@ impl Making {
     ) -> Result<(Vec<usize>, Vec<usize>), String> {
         let bytes = |dtype: &str, shape: &[u64]| -> Result<u64, String> {
             let size = element::bytes_of(dtype).ok_or_else(|| format!("the type {dtype}"))?;
-            let count = shape.iter().try_fold(size, |product, length| {
-                product.checked_mul(*length)
-            });
+            let count = shape
+                .iter()
+                .try_fold(size, |product, length| product.checked_mul(*length));
             count.ok_or_else(|| "a tensor larger than any memory".to_owned())
         };
         let mut inputs = Vec::new();
@@ -150,9 +150,7 @@ impl Making {
                     *storages.get(*index).ok_or("a buffer that was not passed")?
                 }
                 recorded::Origin::Own => self.allocate(buffer.bytes)?,
-                recorded::Origin::Variable(name) => {
-                    self.variable(extension, name, buffer.bytes)?
-                }
+                recorded::Origin::Variable(name) => self.variable(extension, name, buffer.bytes)?,
             });
         }
         for step in &plan.steps {
@@ -229,7 +227,11 @@ impl Making {
 
     /// The tensors that `forward` returned, if a plan may return them.
     pub(super) fn outputs(&self, wires: &[Wire]) -> Result<Vec<Output>, String> {
-        if !self.steps.iter().any(|step| matches!(step, Step::Launch { .. })) {
+        if !self
+            .steps
+            .iter()
+            .any(|step| matches!(step, Step::Launch { .. }))
+        {
             return Err("`forward` launches no kernel".into());
         }
         let mut outputs = Vec::new();
@@ -297,9 +299,13 @@ impl Making {
     }
 }
 
-/// The name in Model of a parameter of ModelNew: the same name and shape, or else the same place in a
+/// The name in `Model` of a parameter of `ModelNew`: the same name and shape, or else the same place in a
 /// list of the same shapes, because the same seed then draws the same numbers.
-fn counterpart(facts: &Facts, model: &[(String, String, Vec<u64>)], index: usize) -> Option<String> {
+fn counterpart(
+    facts: &Facts,
+    model: &[(String, String, Vec<u64>)],
+    index: usize,
+) -> Option<String> {
     let (name, dtype, shape) = model.get(index)?;
     let same = facts.parameters.iter().find(|one| one.0 == *name);
     if let Some((name, of, sizes)) = same {
@@ -323,4 +329,3 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
     }
     Err("a value of eight bytes cannot be set by a plan; write it by a kernel".into())
 }
-

@@ -65,7 +65,7 @@ pub(super) enum Value {
     Float(u64),
     Bool(bool),
     Text(String),
-    List(Vec<Value>),
+    List(Vec<Self>),
 }
 
 /// What a problem is made of, as shapes.

@@ -58,10 +58,20 @@ pub enum Step {
         /// The memory that its arguments point to.
         touches: Vec<usize>,
     },
-    Set { to: usize, bytes: u64 },
-    Copy { to: usize, from: usize, bytes: u64 },
+    Set {
+        to: usize,
+        bytes: u64,
+    },
+    Copy {
+        to: usize,
+        from: usize,
+        bytes: u64,
+    },
     /// Bytes that host code computed.
-    Write { to: usize, bytes: u64 },
+    Write {
+        to: usize,
+        bytes: u64,
+    },
 }
 
 /// A tensor that `forward` returns.

@@ -143,12 +143,7 @@ impl Planner {
     }
 
     /// Plans an answer to a problem whose facts are known.
-    pub fn plan(
-        &self,
-        problem: &str,
-        facts: &Facts,
-        answer: &str,
-    ) -> Result<Outcome, BenchError> {
+    pub fn plan(&self, problem: &str, facts: &Facts, answer: &str) -> Result<Outcome, BenchError> {
         let task = json!({"problem": problem, "answer": answer});
         let mut session = Session::start(&self.place(), &task, self.user)?;
         let mut planning = Planning {
@@ -215,11 +210,7 @@ impl Planning<'_> {
         Ok(json!({"inputs": inputs, "parameters": parameters}))
     }
 
-    fn allocate(
-        &mut self,
-        bytes: u64,
-        pattern: Option<&str>,
-    ) -> Result<serde_json::Value, String> {
+    fn allocate(&mut self, bytes: u64, pattern: Option<&str>) -> Result<serde_json::Value, String> {
         let storage = self.making.allocate(bytes)?;
         if let Some(pattern) = pattern {
             self.making.fill(storage, pattern)?;

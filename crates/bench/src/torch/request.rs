@@ -48,7 +48,11 @@ pub(super) fn encode(
         .collect();
     arguments.push(Passed::Scalar(encoder.words));
     Ok(Request {
-        storages: encoder.buffers.iter().map(|(storage, _)| *storage).collect(),
+        storages: encoder
+            .buffers
+            .iter()
+            .map(|(storage, _)| *storage)
+            .collect(),
         call: call::Call {
             sizes: BTreeMap::new(),
             arguments,
@@ -119,7 +123,10 @@ impl Encoder<'_> {
 
     fn buffer(&mut self, wire: &Wire) -> Result<usize, String> {
         let bytes = (self.bytes)(wire)?;
-        let known = self.buffers.iter().position(|(one, _)| *one == wire.storage);
+        let known = self
+            .buffers
+            .iter()
+            .position(|(one, _)| *one == wire.storage);
         if let Some(known) = known {
             return Ok(known);
         }

@@ -196,8 +196,10 @@ impl Session {
         let (status, usage) = sys::reap_with_usage(self.pid)
             .map_err(|error| BenchError::machine(format!("the interpreter was lost: {error}")))?;
         if waited == Some(Waited::Starved) {
-            return Err(BenchError::machine("the interpreter hardly had a processor")
-                .hint("other work keeps the cores busy, or the host takes them away"));
+            return Err(
+                BenchError::machine("the interpreter hardly had a processor")
+                    .hint("other work keeps the cores busy, or the host takes them away"),
+            );
         }
         if let Some(complaint) = self.complaint() {
             return Err(BenchError::machine(format!(
@@ -213,9 +215,11 @@ impl Session {
         let is_killed_for_memory =
             sys::killed_for_memory() != self.killed_before && status.signal().is_some();
         if is_killed_for_memory {
-            return Err(BenchError::machine("the interpreter was killed from outside")
-                .hint("the machine may be out of memory; plan fewer answers at once")
-                .remedies(&[Remedy::Jobs]));
+            return Err(
+                BenchError::machine("the interpreter was killed from outside")
+                    .hint("the machine may be out of memory; plan fewer answers at once")
+                    .remedies(&[Remedy::Jobs]),
+            );
         }
         Ok(Verdict::Crashed {
             how: match (status.signal(), status.code()) {
@@ -249,9 +253,11 @@ impl Drop for Session {
 }
 
 fn unfit(why: &str) -> BenchError {
-    BenchError::machine(format!("the interpreter does not run the stand-in for torch: {why}"))
-        .hint("see whether another python3 in PATH works, or planning without Landlock")
-        .remedies(&[Remedy::Landlock])
+    BenchError::machine(format!(
+        "the interpreter does not run the stand-in for torch: {why}"
+    ))
+    .hint("see whether another python3 in PATH works, or planning without Landlock")
+    .remedies(&[Remedy::Landlock])
 }
 
 /// What the interpreter may do, as the role reads it.

@@ -23,15 +23,27 @@ const FILES: [(&str, &str); 22] = [
         include_str!("stand_in/torch/__init__.py"),
     ),
     ("torch/_types.py", include_str!("stand_in/torch/_types.py")),
-    ("torch/_tensor.py", include_str!("stand_in/torch/_tensor.py")),
-    ("torch/_shapes.py", include_str!("stand_in/torch/_shapes.py")),
+    (
+        "torch/_tensor.py",
+        include_str!("stand_in/torch/_tensor.py"),
+    ),
+    (
+        "torch/_shapes.py",
+        include_str!("stand_in/torch/_shapes.py"),
+    ),
     (
         "torch/_operations.py",
         include_str!("stand_in/torch/_operations.py"),
     ),
     ("torch/cuda.py", include_str!("stand_in/torch/cuda.py")),
-    ("torch/autograd.py", include_str!("stand_in/torch/autograd.py")),
-    ("torch/backends.py", include_str!("stand_in/torch/backends.py")),
+    (
+        "torch/autograd.py",
+        include_str!("stand_in/torch/autograd.py"),
+    ),
+    (
+        "torch/backends.py",
+        include_str!("stand_in/torch/backends.py"),
+    ),
     (
         "torch/utils/__init__.py",
         include_str!("stand_in/torch/utils/__init__.py"),
@@ -44,13 +56,22 @@ const FILES: [(&str, &str); 22] = [
         "torch/nn/__init__.py",
         include_str!("stand_in/torch/nn/__init__.py"),
     ),
-    ("torch/nn/module.py", include_str!("stand_in/torch/nn/module.py")),
-    ("torch/nn/layers.py", include_str!("stand_in/torch/nn/layers.py")),
+    (
+        "torch/nn/module.py",
+        include_str!("stand_in/torch/nn/module.py"),
+    ),
+    (
+        "torch/nn/layers.py",
+        include_str!("stand_in/torch/nn/layers.py"),
+    ),
     (
         "torch/nn/functional.py",
         include_str!("stand_in/torch/nn/functional.py"),
     ),
-    ("torch/nn/init.py", include_str!("stand_in/torch/nn/init.py")),
+    (
+        "torch/nn/init.py",
+        include_str!("stand_in/torch/nn/init.py"),
+    ),
     (
         "torch/nn/parameter.py",
         include_str!("stand_in/torch/nn/parameter.py"),

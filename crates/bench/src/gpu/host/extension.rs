@@ -125,10 +125,10 @@ impl Extensions {
     ) -> Result<Result<(Plan, Said), Verdict>, BenchError> {
         let recorder = &self.recorder;
         let program = extension.folder.path().join(PROGRAM);
-        let recorded = recorder
+        let ended = recorder
             .jail
             .record(&program, &recorder.traits, call, user)?;
-        let events = match recorded {
+        let events = match ended {
             Recorded::Events(events) => events,
             Recorded::Verdict(verdict) => return Ok(Err(verdict)),
         };
@@ -173,7 +173,9 @@ fn main_of(sources: &Sources) -> String {
     if let Some(functions) = &sources.functions {
         text.push_str("\nextern \"C\" void hotloop_bind(::pybind11::module_ &hotloop_module) {\n");
         for name in functions {
-            text.push_str(&format!("    hotloop_module.def(\"{name}\", &{name});\n"));
+            for part in ["    hotloop_module.def(\"", name, "\", &", name, ");\n"] {
+                text.push_str(part);
+            }
         }
         text.push_str("}\n");
     }

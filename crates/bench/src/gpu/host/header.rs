@@ -25,18 +25,30 @@ const RECORDER: &str = include_str!("recorder.cpp");
 
 /// The recording torch: its first header includes all others.
 const TORCH: [(&str, &str); 6] = [
-    ("torch_host.h", include_str!("../../torch/shim/torch_host.h")),
-    ("torch_types.h", include_str!("../../torch/shim/torch_types.h")),
+    (
+        "torch_host.h",
+        include_str!("../../torch/shim/torch_host.h"),
+    ),
+    (
+        "torch_types.h",
+        include_str!("../../torch/shim/torch_types.h"),
+    ),
     (
         "torch_tensor.h",
         include_str!("../../torch/shim/torch_tensor.h"),
     ),
-    ("torch_make.h", include_str!("../../torch/shim/torch_make.h")),
+    (
+        "torch_make.h",
+        include_str!("../../torch/shim/torch_make.h"),
+    ),
     (
         "torch_macros.h",
         include_str!("../../torch/shim/torch_macros.h"),
     ),
-    ("torch_bind.h", include_str!("../../torch/shim/torch_bind.h")),
+    (
+        "torch_bind.h",
+        include_str!("../../torch/shim/torch_bind.h"),
+    ),
 ];
 const CALL: &str = include_str!("../../torch/shim/call.cpp");
 /// Headers that sources of extensions name; the recording torch is there before them.

@@ -38,7 +38,8 @@ const OF_CPP: [&str; 11] = [
     "__cxa_",
     "__gxx_personality",
 ];
-const OF_CPP_WHOLE: [&str; 6] = [
+const OF_CPP_WHOLE: [&str; 7] = [
+    "__libc_single_threaded", // shared pointers ask it
     "_Z16cudaGetErrorName9cudaError",
     "_Z18cudaGetErrorString9cudaError",
     "_Unwind_Resume",

@@ -22,7 +22,7 @@ pub(crate) enum Value {
     /// The bits of a double.
     Float(u64),
     Bool(bool),
-    List(Vec<Value>),
+    List(Vec<Self>),
 }
 
 /// A tensor over a buffer of the call's plan. Nothing is known of whether it fits there.

@@ -60,8 +60,12 @@ const INTERPRETING: [i64; 49] = [
 ];
 
 /// How files are opened by who changes one, or makes one.
-const CHANGING: i32 =
-    libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_APPEND | libc::O_TMPFILE;
+const CHANGING: i32 = libc::O_WRONLY
+    | libc::O_RDWR
+    | libc::O_CREAT
+    | libc::O_TRUNC
+    | libc::O_APPEND
+    | libc::O_TMPFILE;
 
 /// Leaves an interpreter what it needs: no thread, no process, no socket, no file that is written.
 /// Other calls fail, and Python makes an exception of that.

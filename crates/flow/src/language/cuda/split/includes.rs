@@ -37,7 +37,9 @@ const CUDA_FOLDERS: [&str; 5] = ["cooperative_groups/", "crt/", "cuda/", "nv/", 
 const TORCH_FOLDERS: [&str; 5] = ["ATen/", "c10/", "pybind11/", "torch/", "THC/"];
 
 pub(super) fn is_torch(header: &str) -> bool {
-    TORCH_FOLDERS.iter().any(|folder| header.starts_with(folder))
+    TORCH_FOLDERS
+        .iter()
+        .any(|folder| header.starts_with(folder))
 }
 
 pub(super) fn is_standard(header: &str) -> bool {
