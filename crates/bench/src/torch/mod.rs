@@ -26,6 +26,6 @@ mod stand_in;
 #[cfg(test)]
 mod tests;
 
-pub use message::{Facts, Shape};
+pub use message::{Facts, Input, Shape};
 pub use plan::{Compiled, Memory, ModulePlan, Origin, Output, Step};
 pub use planner::{Outcome, Planner};

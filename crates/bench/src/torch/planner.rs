@@ -58,7 +58,7 @@ struct Planning<'a> {
     planner: &'a Planner,
     facts: &'a Facts,
     making: Making,
-    extensions: Vec<Extension>,
+    extensions: Vec<Arc<Extension>>,
     is_constructed: bool,
 }
 

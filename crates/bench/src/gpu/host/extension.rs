@@ -8,8 +8,9 @@
 //!
 //! Every call is a process of its own: what one call leaves behind in host code, no other one finds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hotloop_flow::language::cuda::Halves;
 use hotloop_flow::verdict::Phase;
@@ -33,6 +34,9 @@ use crate::scratch::{Folder, no_space};
 const CUDA: [&str; 2] = ["cuda.cu", "cuda.o"];
 const MAIN: [&str; 2] = ["main.cpp", "main.o"];
 
+/// Built extensions that are kept.
+const KEPT: usize = 64;
+
 /// The sources of an extension, split.
 pub(crate) struct Sources {
     pub(crate) cpp: Halves,
@@ -52,6 +56,8 @@ pub(crate) struct Extension {
 pub(crate) struct Extensions {
     recorder: Recorder,
     torch: Runtime,
+    /// Those that were built, by their sources: answers share them.
+    built: Mutex<BTreeMap<blake3::Hash, Arc<Extension>>>,
 }
 
 impl Extensions {
@@ -59,11 +65,42 @@ impl Extensions {
     pub(crate) fn open(recorder: Recorder) -> Result<Self, BenchError> {
         let toolchain = HostToolchain::known(&recorder.cache)?;
         let torch = Runtime::prepare_torch(&toolchain, &recorder.cache)?;
-        Ok(Self { recorder, torch })
+        Ok(Self {
+            recorder,
+            torch,
+            built: Mutex::default(),
+        })
     }
 
-    /// Compiles, checks and links an extension.
+    /// Compiles, checks and links an extension, unless that was done before.
     pub(crate) fn build(
+        &self,
+        sources: &Sources,
+        user: Option<u32>,
+    ) -> Result<Result<Arc<Extension>, Verdict>, BenchError> {
+        let mut hasher = blake3::Hasher::new();
+        for text in [&sources.cuda.device, &sources.cuda.host, &main_of(sources)] {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        let key = hasher.finalize();
+        let known = || self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(extension) = known().get(&key) {
+            return Ok(Ok(Arc::clone(extension)));
+        }
+        let extension = match self.build_anew(sources, user)? {
+            Ok(extension) => Arc::new(extension),
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        let mut built = known();
+        if built.len() == KEPT {
+            built.pop_first();
+        }
+        built.insert(key, Arc::clone(&extension));
+        Ok(Ok(extension))
+    }
+
+    fn build_anew(
         &self,
         sources: &Sources,
         user: Option<u32>,

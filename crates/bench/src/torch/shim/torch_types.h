@@ -127,6 +127,7 @@ struct TensorOptions {
     TensorOptions(Device device) : kind(device.kind) {}
     TensorOptions(DeviceType kind) : kind(kind) {}
     TensorOptions dtype(ScalarType of) const { TensorOptions made = *this; made.type = of; return made; }
+    TensorOptions dtype(TypeMeta of) const { return dtype(of.type); }
     TensorOptions dtype(std::optional<ScalarType> of) const { return of ? dtype(*of) : *this; }
     TensorOptions device(Device of) const { TensorOptions made = *this; made.kind = of.kind; return made; }
     TensorOptions device(DeviceType of, int = 0) const { return device(Device(of)); }

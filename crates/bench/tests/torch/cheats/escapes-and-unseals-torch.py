@@ -1,4 +1,4 @@
-# relu: refused: launches no kernel
+# relu: crashed: a problem launches nothing
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

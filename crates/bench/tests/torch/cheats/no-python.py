@@ -1,4 +1,4 @@
-# relu: malformed: line 5
+# relu: malformed: line 6
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline
