@@ -1,9 +1,11 @@
 //! A plan in the making: memory and steps, from what the interpreter asked and what calls recorded.
 //! All of it is checked here.
 
+use std::collections::BTreeSet;
+
 use super::element::{self, Wire};
 use super::message::{Facts, Input};
-use super::plan::{Memory, Origin, Output, Step};
+use super::plan::{At, Data, Launch, Memory, Origin, Output, Step};
 use crate::gpu::host::returned;
 use crate::gpu::plan as recorded;
 
@@ -11,6 +13,8 @@ use crate::gpu::plan as recorded;
 const STEPS: usize = 100_000;
 const BUFFERS: usize = 20_000;
 const OWN_BYTES: u64 = 150_000_000_000;
+/// Bytes that its arguments and writes may hold.
+const HELD_BYTES: usize = 64 << 20;
 
 /// A plan in the making.
 #[derive(Default)]
@@ -18,9 +22,8 @@ pub(super) struct Making {
     pub(super) buffers: Vec<Memory>,
     pub(super) steps: Vec<Step>,
     pub(super) failures: Vec<String>,
-    /// The kernels and variables that the plan uses of each extension.
-    pub(super) recorded: Vec<(usize, recorded::Plan)>,
     own_bytes: u64,
+    held_bytes: usize,
     owned: usize,
 }
 
@@ -99,21 +102,26 @@ impl Making {
         self.check(wire)?;
         self.check_own(wire.storage)?;
         let size = wire.check(u64::MAX)?.1;
-        check_pattern(pattern)?;
+        let pattern = read_pattern(pattern)?;
         if !wire.is_contiguous() {
             return Err("a memset of a tensor whose elements do not lie together".into());
         }
         self.step(Step::Set {
-            to: wire.storage,
+            to: at(wire),
+            pattern,
             bytes: wire.elements().saturating_mul(size),
         })
     }
 
     /// Sets fresh memory to a pattern.
     pub(super) fn fill(&mut self, storage: usize, pattern: &str) -> Result<(), String> {
-        check_pattern(pattern)?;
+        let pattern = read_pattern(pattern)?;
+        let to = At {
+            memory: storage,
+            offset: 0,
+        };
         let bytes = self.buffers[storage].bytes;
-        self.step(Step::Set { to: storage, bytes })
+        self.step(Step::Set { to, pattern, bytes })
     }
 
     /// Copies one tensor to another.
@@ -130,8 +138,8 @@ impl Making {
         }
         let size = to.check(u64::MAX)?.1;
         self.step(Step::Copy {
-            to: to.storage,
-            from: from.storage,
+            to: at(to),
+            from: at(from),
             bytes: to.elements().saturating_mul(size),
         })
     }
@@ -153,42 +161,107 @@ impl Making {
                 recorded::Origin::Variable(name) => self.variable(extension, name, buffer.bytes)?,
             });
         }
-        for step in &plan.steps {
-            let step = match step {
-                recorded::Step::Launch(launch) => {
-                    let pointers = launch.arguments.iter().flat_map(|one| &one.pointers);
-                    let mut touches: Vec<usize> =
-                        pointers.map(|(_, place)| memory[place.buffer]).collect();
-                    touches.sort_unstable();
-                    touches.dedup();
-                    Step::Launch {
-                        extension,
-                        kernel: launch.kernel.clone(),
-                        grid: launch.grid,
-                        block: launch.block,
-                        shared: launch.shared,
-                        touches,
-                    }
-                }
-                recorded::Step::Set { to, bytes, .. } => Step::Set {
-                    to: self.written(memory[to.buffer])?,
-                    bytes: *bytes,
-                },
-                recorded::Step::Copy { to, from, bytes } => Step::Copy {
-                    to: self.written(memory[to.buffer])?,
-                    from: memory[from.buffer],
-                    bytes: *bytes,
-                },
-                recorded::Step::Write { to, bytes, .. } => Step::Write {
-                    to: self.written(memory[to.buffer])?,
-                    bytes: bytes.len() as u64,
-                },
-            };
+        for step in plan.steps {
+            let step = self.renumbered(extension, step, &memory)?;
             self.step(step)?;
         }
-        self.failures.extend(plan.failures.iter().cloned());
-        self.recorded.push((extension, plan));
+        self.failures.extend(plan.failures);
         Ok(memory)
+    }
+
+    /// A step of a call as a step of the module: its places are in the module's memory.
+    fn renumbered(
+        &mut self,
+        extension: usize,
+        step: recorded::Step,
+        memory: &[usize],
+    ) -> Result<Step, String> {
+        let at = |place: recorded::Place| At {
+            memory: memory[place.buffer],
+            offset: place.offset,
+        };
+        let data = |bytes: Vec<u8>, pointers: Vec<(usize, recorded::Place)>| Data {
+            bytes,
+            pointers: pointers.into_iter().map(|(of, to)| (of, at(to))).collect(),
+        };
+        Ok(match step {
+            recorded::Step::Launch(launch) => {
+                let bytes = launch.arguments.iter().map(|one| one.bytes.len());
+                self.hold(bytes.sum())?;
+                let arguments = launch.arguments.into_iter();
+                Step::Launch(Launch {
+                    extension,
+                    kernel: launch.kernel,
+                    grid: launch.grid,
+                    block: launch.block,
+                    shared: launch.shared,
+                    cooperative: launch.cooperative,
+                    cluster: launch.cluster,
+                    arguments: arguments.map(|one| data(one.bytes, one.pointers)).collect(),
+                })
+            }
+            recorded::Step::Set { to, pattern, bytes } => {
+                self.check_own(memory[to.buffer])?;
+                Step::Set {
+                    to: at(to),
+                    pattern,
+                    bytes,
+                }
+            }
+            recorded::Step::Copy { to, from, bytes } => {
+                self.check_own(memory[to.buffer])?;
+                Step::Copy {
+                    to: at(to),
+                    from: at(from),
+                    bytes,
+                }
+            }
+            recorded::Step::Write {
+                to,
+                bytes,
+                pointers,
+            } => {
+                self.check_own(memory[to.buffer])?;
+                self.hold(bytes.len())?;
+                Step::Write {
+                    to: at(to),
+                    data: data(bytes, pointers),
+                }
+            }
+        })
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<(), String> {
+        self.held_bytes = self.held_bytes.saturating_add(bytes);
+        if self.held_bytes > HELD_BYTES {
+            return Err(format!(
+                "its calls pass and write more than {} MiB",
+                HELD_BYTES >> 20
+            ));
+        }
+        Ok(())
+    }
+
+    /// The kernels and variables that the plan uses of an extension.
+    pub(super) fn names(&self, extension: usize) -> Vec<String> {
+        let kernels = self.steps.iter().filter_map(|step| match step {
+            Step::Launch(launch) if launch.extension == extension => Some(launch.kernel.clone()),
+            Step::Launch(_) | Step::Set { .. } | Step::Copy { .. } | Step::Write { .. } => None,
+        });
+        let variables = self
+            .buffers
+            .iter()
+            .filter_map(|memory| match &memory.origin {
+                Origin::Variable {
+                    extension: of,
+                    name,
+                } if *of == extension => Some(name.clone()),
+                Origin::Variable { .. } | Origin::Input(_) | Origin::Parameter(_) | Origin::Own => {
+                    None
+                }
+            });
+        let names: BTreeSet<String> = kernels.chain(variables).collect();
+        names.into_iter().collect()
     }
 
     /// A value that a call returned, as the interpreter takes it.
@@ -230,7 +303,7 @@ impl Making {
         if !self
             .steps
             .iter()
-            .any(|step| matches!(step, Step::Launch { .. }))
+            .any(|step| matches!(step, Step::Launch(_)))
         {
             return Err("`forward` launches no kernel".into());
         }
@@ -260,8 +333,10 @@ impl Making {
 
     fn is_touched(&self, memory: usize) -> bool {
         self.steps.iter().any(|step| match step {
-            Step::Launch { touches, .. } => touches.contains(&memory),
-            Step::Set { to, .. } | Step::Copy { to, .. } | Step::Write { to, .. } => *to == memory,
+            Step::Launch(launch) => launch.touches().contains(&memory),
+            Step::Set { to, .. } | Step::Copy { to, .. } | Step::Write { to, .. } => {
+                to.memory == memory
+            }
         })
     }
 
@@ -274,11 +349,7 @@ impl Making {
         known.map_or_else(|| self.add(format!("variable {name}"), origin, bytes), Ok)
     }
 
-    /// Memory that a memset or a copy may write.
-    fn written(&self, memory: usize) -> Result<usize, String> {
-        self.check_own(memory).map(|()| memory)
-    }
-
+    /// A memset or a copy writes only to memory of the answer's own.
     fn check_own(&self, memory: usize) -> Result<(), String> {
         let memory = &self.buffers[memory];
         match memory.origin {
@@ -320,12 +391,22 @@ fn counterpart(
     alike.then(|| facts.parameters[index].0.clone())
 }
 
-/// A pattern that a memset can repeat: one, two or four bytes, or eight that are zero.
-fn check_pattern(pattern: &str) -> Result<(), String> {
-    let is_hex = pattern.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_zero = pattern.bytes().all(|byte| byte == b'0');
-    if is_hex && (matches!(pattern.len(), 2 | 4 | 8) || pattern.len() == 16 && is_zero) {
-        return Ok(());
+fn at(wire: &Wire) -> At {
+    At {
+        memory: wire.storage,
+        offset: wire.offset,
     }
-    Err("a value of eight bytes cannot be set by a plan; write it by a kernel".into())
+}
+
+/// A pattern that a memset can repeat: one, two or four bytes, or more that are zero.
+fn read_pattern(pattern: &str) -> Result<Vec<u8>, String> {
+    let digits = pattern.as_bytes().chunks(2);
+    let bytes: Option<Vec<u8>> = digits
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect();
+    match bytes.as_deref() {
+        Some([first, rest @ ..]) if rest.iter().all(|byte| byte == first) => Ok(vec![*first]),
+        Some(bytes @ ([_, _] | [_, _, _, _])) => Ok(bytes.to_vec()),
+        _ => Err("a value of eight bytes cannot be set by a plan; write it by a kernel".into()),
+    }
 }

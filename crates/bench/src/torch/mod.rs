@@ -27,5 +27,5 @@ mod stand_in;
 mod tests;
 
 pub use message::{Facts, Input, Shape};
-pub use plan::{Compiled, Memory, ModulePlan, Origin, Output, Step};
+pub use plan::{At, Compiled, Data, Launch, Memory, ModulePlan, Origin, Output, Step};
 pub use planner::{Outcome, Planner};

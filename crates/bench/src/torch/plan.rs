@@ -43,35 +43,70 @@ pub enum Origin {
     Variable { extension: usize, name: String },
 }
 
-/// One thing that happens on the GPU. Memory is named by its place among the plan's.
+/// A byte of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct At {
+    /// By its place among the plan's.
+    pub memory: usize,
+    pub offset: u64,
+}
+
+/// Bytes that may hold addresses: those are zero here, and known by what they point to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Data {
+    pub bytes: Vec<u8>,
+    /// Where an address lies in the bytes, and what it points to.
+    pub pointers: Vec<(usize, At)>,
+}
+
+/// One thing that happens on the GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]
 pub enum Step {
-    Launch {
-        /// Which extension the kernel belongs to.
-        extension: usize,
-        kernel: String,
-        grid: [u32; 3],
-        block: [u32; 3],
-        /// Bytes of dynamic shared memory.
-        shared: u32,
-        /// The memory that its arguments point to.
-        touches: Vec<usize>,
-    },
+    Launch(Launch),
+    /// Repeats a pattern of one, two or four bytes.
     Set {
-        to: usize,
+        to: At,
+        pattern: Vec<u8>,
         bytes: u64,
     },
     Copy {
-        to: usize,
-        from: usize,
+        to: At,
+        from: At,
         bytes: u64,
     },
     /// Bytes that host code computed.
     Write {
-        to: usize,
-        bytes: u64,
+        to: At,
+        data: Data,
     },
+}
+
+/// A kernel's launch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Launch {
+    /// The extension that the kernel belongs to.
+    pub extension: usize,
+    /// The kernel as C++ names it, e.g. `scale<4, float>`.
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    pub cooperative: bool,
+    pub cluster: Option<[u32; 3]>,
+    pub arguments: Vec<Data>,
+}
+
+impl Launch {
+    /// The memory that its arguments point to, each once.
+    pub fn touches(&self) -> Vec<usize> {
+        let pointers = self.arguments.iter().flat_map(|one| &one.pointers);
+        let mut touched: Vec<usize> = pointers.map(|(_, at)| at.memory).collect();
+        touched.sort_unstable();
+        touched.dedup();
+        touched
+    }
 }
 
 /// A tensor that `forward` returns.
@@ -99,7 +134,7 @@ pub enum Compiled {
 impl ModulePlan {
     /// The number of kernels that are launched.
     pub fn launches(&self) -> usize {
-        let is_launch = |step: &&Step| matches!(step, Step::Launch { .. });
+        let is_launch = |step: &&Step| matches!(step, Step::Launch(_));
         self.steps.iter().filter(is_launch).count()
     }
 }

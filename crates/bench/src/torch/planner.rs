@@ -20,7 +20,6 @@ use crate::gpu::compile::{self, DeviceCompiler, Toolkit};
 use crate::gpu::host::extension::{Extension, Extensions, Sources};
 use crate::gpu::host::returned::Said;
 use crate::gpu::host::{self, DeviceTraits, Recorder};
-use crate::gpu::plan as recorded;
 use crate::sandbox::Layers;
 use crate::sandbox::user::unprivileged_user;
 use crate::scratch::Scratch;
@@ -28,6 +27,8 @@ use crate::settings::Settings;
 
 /// Extensions that one answer may build.
 const EXTENSIONS: usize = 8;
+/// Calls of their functions in one call of `forward`.
+const CALLS: usize = 1000;
 /// Bytes of the sources of one extension.
 const SOURCE: usize = 1 << 20;
 /// The user of planners, after those of the benches for C and CUDA.
@@ -60,6 +61,7 @@ struct Planning<'a> {
     making: Making,
     extensions: Vec<Arc<Extension>>,
     is_constructed: bool,
+    calls: usize,
 }
 
 /// How the talk goes on after a message.
@@ -152,6 +154,7 @@ impl Planner {
             making: Making::default(),
             extensions: Vec::new(),
             is_constructed: false,
+            calls: 0,
         };
         loop {
             let message = match session.next()? {
@@ -239,6 +242,10 @@ impl Planning<'_> {
     }
 
     fn call(&mut self, call: &Call) -> Result<Next, BenchError> {
+        self.calls += 1;
+        if self.calls > CALLS {
+            return Ok(refused(format!("more than {CALLS} calls of extensions")));
+        }
         let Some(extension) = self.extensions.get(call.extension) else {
             return Ok(refused("a call of an extension that does not exist".into()));
         };
@@ -323,12 +330,7 @@ impl Planning<'_> {
             Err(error) => return Ok(Ok(Compiled::Not(error.what.clone()))),
         };
         for (index, extension) in self.extensions.iter().enumerate() {
-            let recorded = self.making.recorded.iter();
-            let plans: Vec<recorded::Plan> = recorded
-                .filter(|(of, _)| *of == index)
-                .map(|(_, plan)| plan.clone())
-                .collect();
-            let names = recorded::names(&plans);
+            let names = self.making.names(index);
             if names.is_empty() {
                 continue;
             }

@@ -106,21 +106,13 @@ fn a_plan_names_kernels_and_the_memory_that_they_touch() {
     assert_eq!(names, ["input 0", "ln.weight", "ln.bias", "own 0"]);
     let parameter = Origin::Parameter("ln.weight".to_owned());
     assert_eq!(plan.buffers[1].origin, parameter, "by order");
-    let [
-        Step::Launch {
-            kernel,
-            grid,
-            block,
-            touches,
-            ..
-        },
-    ] = plan.steps.as_slice()
-    else {
+    let [Step::Launch(launch)] = plan.steps.as_slice() else {
         panic!("{:?}", plan.steps);
     };
-    assert_eq!(kernel, "layernorm_kernel<128>");
-    assert_eq!((*grid, *block), ([512, 1, 1], [128, 1, 1]));
-    assert_eq!(touches, &[0, 1, 2, 3]);
+    assert_eq!(launch.kernel, "layernorm_kernel<128>");
+    assert_eq!((launch.grid, launch.block), ([512, 1, 1], [128, 1, 1]));
+    assert_eq!(launch.touches(), [0, 1, 2, 3]);
+    assert_eq!(launch.arguments[5].bytes, 1e-5f32.to_le_bytes());
     assert_eq!(plan.outputs[0].shape.1, [16, 32, 256]);
     assert_eq!(plan.outputs[0].memory, 3);
     if let Compiled::Not(why) = planner.compiler() {

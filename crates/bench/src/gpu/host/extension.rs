@@ -57,7 +57,7 @@ pub(crate) struct Extensions {
     recorder: Recorder,
     torch: Runtime,
     /// Those that were built, by their sources: answers share them.
-    built: Mutex<BTreeMap<blake3::Hash, Arc<Extension>>>,
+    built: Mutex<BTreeMap<[u8; 32], Arc<Extension>>>,
 }
 
 impl Extensions {
@@ -83,7 +83,7 @@ impl Extensions {
             hasher.update(&(text.len() as u64).to_le_bytes());
             hasher.update(text.as_bytes());
         }
-        let key = hasher.finalize();
+        let key = *hasher.finalize().as_bytes();
         let known = || self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(extension) = known().get(&key) {
             return Ok(Ok(Arc::clone(extension)));

@@ -39,7 +39,7 @@ inline Given read(Reader &from) {
         tensor.is_defined = true;
         const uint64_t buffer = from.word();
         tensor.address = (uint64_t)from.buffers[buffer] + from.word();
-        tensor.type = (c10::ScalarType)from.word();
+        tensor.element = (c10::ScalarType)from.word();
         const uint64_t count = from.word();
         for (uint64_t i = 0; i < count; i++) tensor.shape.push_back((int64_t)from.word());
         for (uint64_t i = 0; i < count; i++) tensor.steps.push_back((int64_t)from.word());
@@ -100,7 +100,7 @@ struct Writer {
     void value(const at::Tensor &tensor) {
         if (!tensor.is_defined) return put(NONE);
         if (tensor.host) refuse("a function of the extension returns a tensor on the CPU");
-        put(TENSOR), put(tensor.address), put((uint64_t)tensor.type), put(tensor.shape.size());
+        put(TENSOR), put(tensor.address), put((uint64_t)tensor.element), put(tensor.shape.size());
         for (int64_t size : tensor.shape) put((uint64_t)size);
         for (int64_t step : tensor.steps) put((uint64_t)step);
     }

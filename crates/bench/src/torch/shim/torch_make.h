@@ -9,7 +9,7 @@ inline Tensor empty(const IntArrayRef &sizes, const TensorOptions &options = {},
     made.shape = sizes.list;
     for (int64_t size : made.shape) if (size < 0) throw c10::Error("a tensor with a negative dimension");
     made.steps = detail::dense(made.shape);
-    made.type = options.type;
+    made.element = options.type;
     if (options.kind == kCPU) {
         made.host = std::make_shared<HostMemory>();
     } else if (made.numel()) {
@@ -21,7 +21,7 @@ inline Tensor empty(const IntArrayRef &sizes, const TensorOptions &options = {},
 
 namespace detail {
 // The bytes of one element.
-inline size_t element(double value, ScalarType type, unsigned char *to) {
+inline size_t bytes_of(double value, ScalarType type, unsigned char *to) {
     const auto put = [&](auto number) { memcpy(to, &number, sizeof number); return sizeof number; };
     switch (type) {
     case ScalarType::Byte: return put((uint8_t)value);
@@ -44,7 +44,7 @@ inline void write(const Tensor &to, double value) {
     }
     if (!to.is_contiguous()) computes("Tensor::fill_ of a tensor whose elements do not lie together");
     unsigned char bytes[8];
-    size_t count = element(value, to.type, bytes);
+    size_t count = bytes_of(value, to.element, bytes);
     bool repeats = true;
     for (size_t at = 1; at < count; at++) repeats = repeats && bytes[at] == bytes[0];
     if (repeats) count = 1;
@@ -63,7 +63,7 @@ inline Tensor Tensor::to(Device where) const {
 inline Tensor &Tensor::copy_(const Tensor &from, bool) {
     if (from.host && host) { *host = *from.host; return *this; }
     if (from.host && from.host->is_filled) return fill_(from.host->fill);
-    const bool is_plain = !host && !from.host && type == from.type && shape == from.shape && is_contiguous() && from.is_contiguous();
+    const bool is_plain = !host && !from.host && element == from.element && shape == from.shape && is_contiguous() && from.is_contiguous();
     if (!is_plain) computes("Tensor::copy_ between tensors of other types, shapes or places");
     hotloop::copy((void *)address, (const void *)from.address, nbytes(), cudaMemcpyDeviceToDevice, "Tensor::copy_");
     return *this;

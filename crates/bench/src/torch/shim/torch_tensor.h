@@ -31,10 +31,19 @@ void write(const Tensor &to, double value);
 template <class T, size_t N>
 struct TensorAccessor;
 
+// What `type()` gives: an element type, and where the tensor lies.
+struct TypeOf {
+    ScalarType element;
+    bool on_gpu;
+    operator ScalarType() const { return element; }
+    ScalarType scalarType() const { return element; }
+    bool is_cuda() const { return on_gpu; }
+};
+
 struct Tensor {
     uint64_t address = 0;
     std::vector<int64_t> shape, steps;
-    ScalarType type = ScalarType::Float;
+    ScalarType element = ScalarType::Float;
     bool is_defined = false;
     std::shared_ptr<HostMemory> host;
 
@@ -50,14 +59,14 @@ struct Tensor {
     IntArrayRef sizes() const { return shape; }
     IntArrayRef strides() const { return steps; }
     int64_t numel() const { int64_t count = 1; for (int64_t one : shape) count *= one; return count; }
-    size_t nbytes() const { return (size_t)numel() * elementSize(type); }
-    int64_t element_size() const { return (int64_t)elementSize(type); }
-    size_t itemsize() const { return elementSize(type); }
+    size_t nbytes() const { return (size_t)numel() * elementSize(element); }
+    int64_t element_size() const { return (int64_t)elementSize(element); }
+    size_t itemsize() const { return elementSize(element); }
     int64_t storage_offset() const { return 0; }
     bool is_cuda() const { return is_defined && !host; }
     bool is_cpu() const { return is_defined && host; }
     bool defined() const { return is_defined; }
-    bool is_floating_point() const { return isFloatingType(type); }
+    bool is_floating_point() const { return isFloatingType(element); }
     bool is_sparse() const { return false; }
     bool requires_grad() const { return false; }
     bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
@@ -72,10 +81,10 @@ struct Tensor {
     bool is_non_overlapping_and_dense() const { return is_contiguous(); }
     Device device() const { return host ? kCPU : kCUDA; }
     int get_device() const { return host ? -1 : 0; }
-    ScalarType scalar_type() const { return type; }
-    TypeMeta dtype() const { return {type}; }
-    ScalarType type_() const { return type; }
-    TensorOptions options() const { TensorOptions made(type); made.kind = host ? kCPU : kCUDA; return made; }
+    ScalarType scalar_type() const { return element; }
+    TypeMeta dtype() const { return {element}; }
+    TypeOf type() const { return {element, is_cuda()}; }
+    TensorOptions options() const { TensorOptions made(element); made.kind = host ? kCPU : kCUDA; return made; }
     bool is_same(const Tensor &other) const { return address == other.address; }
     bool is_same_size(const Tensor &other) const { return shape == other.shape; }
     MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
@@ -88,8 +97,8 @@ struct Tensor {
     template <class T> T *data_ptr() const {
         using Plain = std::remove_const_t<T>;
         if constexpr (!std::is_void_v<Plain>) {
-            if (CppTypeToScalarType<Plain>::value != type)
-                throw c10::Error(std::string("expected scalar type ") + toString(CppTypeToScalarType<Plain>::value) + " but found " + toString(type));
+            if (CppTypeToScalarType<Plain>::value != element)
+                throw c10::Error(std::string("expected scalar type ") + toString(CppTypeToScalarType<Plain>::value) + " but found " + toString(element));
         }
         return (T *)data_ptr();
     }
@@ -216,7 +225,7 @@ struct Tensor {
         return *this;
     }
     Tensor to(ScalarType of) const {
-        if (of != type) computes("Tensor::to another type");
+        if (of != element) computes("Tensor::to another type");
         return *this;
     }
     Tensor to(TypeMeta of) const { return to(of.type); }

@@ -125,9 +125,12 @@ def run_answer(task):
     if not isinstance(model, of):
         link.end(malformed="calling `ModelNew` does not give one")
     model.cuda()
-    names, values = zip(*model.state_dict().items()) if model.state_dict() else ((), ())
-    given = link.ask(model=[[name, *shape_of(one)] for name, one in zip(names, values)])
-    for value, storage in zip(values, given["parameters"]):
+    held = {}
+    for name, value in model.state_dict().items():
+        # What has two names is one parameter.
+        held.setdefault(id(value._storage), (name, value))
+    given = link.ask(model=[[name, *shape_of(one)] for name, one in held.values()])
+    for (_, value), storage in zip(held.values(), given["parameters"]):
         value._place(storage)
     inputs = [one.cuda() if isinstance(one, Tensor) else one for one in inputs]
     for value, storage in zip(tensors(inputs), given["inputs"]):

@@ -14,19 +14,10 @@ use crate::failure::{Failure, Status};
 use crate::output::table::Table;
 use crate::output::{count, say, say_json};
 use crate::progress::Progress;
+use text::{NO_JUDGEMENT, Planned};
 
-/// What a plan is not, in the words that every output has.
-const NO_JUDGEMENT: &str = "A plan is no judgement: nothing ran on a GPU and no result was compared. \
-    Judging modules on a GPU is not built yet.";
 /// Bytes of the longest answer that is read.
 const LONGEST: u64 = 1 << 20;
-
-/// An answer and what came of it.
-struct Planned {
-    name: String,
-    outcome: Outcome,
-    seconds: f64,
-}
 
 pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
     let problems = problems::named(&arguments.task, arguments.kernelbench.as_deref())?;

@@ -2,9 +2,19 @@
 
 use hotloop_bench::torch::{Compiled, Facts, Input, ModulePlan, Outcome, Shape, Step};
 
-use super::{NO_JUDGEMENT, Planned};
 use crate::output::table::Table;
 use crate::output::{bytes, count, seconds};
+
+/// What a plan is not, in the words that every output has.
+pub(super) const NO_JUDGEMENT: &str = "A plan is no judgement: nothing ran on a GPU and no result was compared. \
+    Judging modules on a GPU is not built yet.";
+
+/// An answer and what came of it.
+pub(super) struct Planned {
+    pub(super) name: String,
+    pub(super) outcome: Outcome,
+    pub(super) seconds: f64,
+}
 
 fn shape((dtype, sizes): &Shape) -> String {
     let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
@@ -76,8 +86,8 @@ fn memory(plan: &ModulePlan) -> String {
 fn steps(plan: &ModulePlan) -> String {
     /// More are counted and not shown.
     const SHOWN: usize = 60;
-    let name = |memory: &usize| plan.buffers[*memory].name.as_str();
-    let by = |sizes: &[u32; 3]| format!("{} x {} x {}", sizes[0], sizes[1], sizes[2]);
+    let name = |memory: usize| plan.buffers[memory].name.as_str();
+    let by = |sizes: [u32; 3]| format!("{} x {} x {}", sizes[0], sizes[1], sizes[2]);
     let mut table = Table::new()
         .left("step")
         .left("grid")
@@ -85,24 +95,26 @@ fn steps(plan: &ModulePlan) -> String {
         .left("memory");
     for step in plan.steps.iter().take(SHOWN) {
         match step {
-            Step::Launch {
-                kernel,
-                grid,
-                block,
-                touches,
-                ..
-            } => {
-                let touched: Vec<&str> = touches.iter().map(name).collect();
-                table.row([kernel.clone(), by(grid), by(block), touched.join(", ")]);
+            Step::Launch(launch) => {
+                let touched: Vec<&str> = launch.touches().into_iter().map(name).collect();
+                let (grid, block) = (by(launch.grid), by(launch.block));
+                table.row([launch.kernel.clone(), grid, block, touched.join(", ")]);
             }
-            Step::Set { to, bytes: many } => {
-                table.row(["memset", "", "", &format!("{}: {}", name(to), bytes(*many))]);
-            }
+            Step::Set {
+                to, bytes: many, ..
+            } => table.row([
+                "memset",
+                "",
+                "",
+                &format!("{}: {}", name(to.memory), bytes(*many)),
+            ]),
             Step::Copy { to, from, .. } => {
-                table.row(["copy", "", "", &format!("{} from {}", name(to), name(from))]);
+                let what = format!("{} from {}", name(to.memory), name(from.memory));
+                table.row(["copy", "", "", &what]);
             }
-            Step::Write { to, bytes: many } => {
-                table.row(["write", "", "", &format!("{}: {}", name(to), bytes(*many))]);
+            Step::Write { to, data } => {
+                let many = bytes(data.bytes.len() as u64);
+                table.row(["write", "", "", &format!("{}: {many}", name(to.memory))]);
             }
         }
     }
