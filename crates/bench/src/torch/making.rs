@@ -410,3 +410,84 @@ fn read_pattern(pattern: &str) -> Result<Vec<u8>, String> {
         _ => Err("a value of eight bytes cannot be set by a plan; write it by a kernel".into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(name: &str, shape: &[u64]) -> (String, String, Vec<u64>) {
+        (name.to_owned(), "float32".to_owned(), shape.to_vec())
+    }
+
+    fn facts(parameters: Vec<(String, String, Vec<u64>)>) -> Facts {
+        Facts {
+            inputs: vec![
+                Input::Value("3".to_owned()),
+                Input::Tensor(("float32".to_owned(), vec![4, 2])),
+            ],
+            parameters,
+            outputs: None,
+            unknown: None,
+        }
+    }
+
+    fn wire(storage: usize, shape: &[u64], strides: &[u64]) -> Wire {
+        Wire {
+            storage,
+            offset: 0,
+            dtype: 6,
+            shape: shape.to_vec(),
+            strides: strides.to_vec(),
+        }
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_problem_by_name_or_by_order() {
+        let of = facts(vec![
+            parameter("fc.weight", &[8]),
+            parameter("fc.bias", &[1]),
+        ]);
+        let names = |model: &[(String, String, Vec<u64>)]| {
+            let mut making = Making::default();
+            let (_, parameters) = making.given(&of, model)?;
+            let name = |at: &usize| making.buffers[*at].name.clone();
+            Ok::<Vec<String>, String>(parameters.iter().map(name).collect())
+        };
+        let by_name = [parameter("fc.bias", &[1])];
+        assert_eq!(names(&by_name).unwrap(), ["fc.bias"]);
+        let by_order = [parameter("w", &[8]), parameter("b", &[1])];
+        assert_eq!(names(&by_order).unwrap(), ["fc.weight", "fc.bias"]);
+        assert!(names(&[parameter("w", &[8])]).is_err(), "one is missing");
+        assert!(names(&[parameter("b", &[1]), parameter("w", &[8])]).is_err());
+        assert!(names(&[parameter("fc.bias", &[2])]).is_err());
+    }
+
+    #[test]
+    fn only_memory_of_its_own_is_written_or_returned() {
+        let mut making = Making::default();
+        let (inputs, _) = making.given(&facts(Vec::new()), &[]).unwrap();
+        assert_eq!(making.buffers[inputs[0]].origin, Origin::Input(1));
+        let own = making.allocate(32).unwrap();
+        let (input, output) = (wire(inputs[0], &[8], &[1]), wire(own, &[8], &[1]));
+        assert!(making.copy(&output, &input).is_ok());
+        assert!(making.copy(&input, &output).is_err());
+        assert!(making.set(&input, "00").is_err());
+        assert!(making.set(&output, "0000803f").is_ok());
+        assert!(making.set(&wire(own, &[2, 2], &[1, 2]), "00").is_err());
+        assert!(making.copy(&wire(99, &[8], &[1]), &input).is_err());
+        assert!(
+            making.outputs(std::slice::from_ref(&output)).is_err(),
+            "no launch"
+        );
+        assert!(making.allocate(u64::MAX).is_err());
+    }
+
+    #[test]
+    fn patterns_are_what_a_memset_repeats() {
+        assert_eq!(read_pattern("0000000000000000"), Ok(vec![0]));
+        assert_eq!(read_pattern("0000803f"), Ok(vec![0, 0, 0x80, 0x3f]));
+        for pattern in ["", "zz", "\u{e9}\u{e9}", "000000000000f03f", "000102"] {
+            assert!(read_pattern(pattern).is_err(), "{pattern}");
+        }
+    }
+}

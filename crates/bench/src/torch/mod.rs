@@ -23,8 +23,6 @@ mod python;
 mod request;
 mod session;
 mod stand_in;
-#[cfg(test)]
-mod tests;
 
 pub use message::{Facts, Input, Shape};
 pub use plan::{At, Compiled, Data, Launch, Memory, ModulePlan, Origin, Output, Step};

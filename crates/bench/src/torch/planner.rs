@@ -73,10 +73,7 @@ enum Next {
 impl Planner {
     /// Prepares this machine.
     pub fn open(settings: &Settings) -> Result<Self, BenchError> {
-        Self::within(settings, Cache::open()?)
-    }
-
-    pub(super) fn within(settings: &Settings, cache: Cache) -> Result<Self, BenchError> {
+        let cache = Cache::open()?;
         let layers = Layers::probe(&settings.roles, &settings.without);
         if !layers.seccomp {
             return Err(BenchError::machine(

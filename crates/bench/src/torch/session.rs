@@ -35,7 +35,7 @@ const PATIENCE: Patience = Patience {
 const MEMORY_BYTES: u64 = 1 << 30;
 /// Bytes of one frame, either way, and frames of one session.
 const FRAME: usize = 8 << 20;
-const FRAMES: usize = 20_000;
+const FRAMES: usize = 5_000;
 /// How often the interpreter is looked at while it says nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 

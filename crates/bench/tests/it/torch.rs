@@ -47,6 +47,17 @@ fn planned(planner: &Planner, of: &str, answer: &str) -> ModulePlan {
     }
 }
 
+/// Each file is a problem that asserts of the stand-in what is known of torch.
+#[test]
+fn the_stand_in_has_the_shapes_of_torch() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    for (name, source) in files("stand_in") {
+        let facts = planner.problem(&source).unwrap();
+        assert!(facts.is_ok(), "{name}: {facts:?}");
+    }
+}
+
 #[test]
 fn honest_answers_have_plans() {
     let _beside = beside();

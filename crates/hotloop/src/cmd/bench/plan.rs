@@ -40,13 +40,13 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
         ))
     })?;
     let progress = Progress::answers(arguments.answers.len(), !arguments.json);
-    let mut planned = Vec::new();
+    let mut made = Vec::new();
     for path in &arguments.answers {
         let answer = read(path)?;
         let begin = std::time::Instant::now();
         let outcome = planner.plan(&problem.source, &facts, &answer)?;
         progress.answered(1);
-        planned.push(Planned {
+        made.push(Planned {
             name: path.display().to_string(),
             outcome,
             seconds: begin.elapsed().as_secs_f64(),
@@ -54,12 +54,12 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
     }
     drop(progress);
     if arguments.json {
-        for one in &planned {
+        for one in &made {
             say_json(&facts_of(&problem.name, one));
         }
         return Ok(Status::Fine);
     }
-    match planned.as_slice() {
+    match made.as_slice() {
         [one] => say(&text::of_one(&problem.name, &facts, one)),
         all => say(&summary(&problem.name, &facts, all, &planner.compiler())),
     };

@@ -55,7 +55,7 @@ def full(size, fill_value, dtype=None, device=None, **named):
 
 
 def empty_strided(size, stride, dtype=None, device=None, **named):
-    last = sum((a - 1) * b for a, b in zip(size, stride))
+    last = builtins.sum((a - 1) * b for a, b in zip(size, stride))
     base = _made((last + 1,), dtype, device)
     return base._seen(size, stride)
 

@@ -40,8 +40,8 @@ pub(super) fn of_problem(facts: &Facts) -> String {
 }
 
 /// Whether device halves are compiled here.
-pub(super) fn of_compiler(compiled: &Compiled) -> String {
-    match compiled {
+pub(super) fn of_compiler(device: &Compiled) -> String {
+    match device {
         Compiled::By(compiler) => format!("the code for the GPU was compiled by {compiler}"),
         Compiled::Not(why) => format!("the code for the GPU was not compiled: {why}"),
     }
