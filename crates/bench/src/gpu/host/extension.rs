@@ -23,7 +23,7 @@ use super::header::{FLAGS, Runtime};
 use super::record::Recorded;
 use super::returned::Said;
 use super::symbols::Symbols;
-use super::toolchain::HostToolchain;
+use super::toolchain::{HostToolchain, LINKING};
 use super::{PROGRAM, Recorder, defined, object as checked};
 use crate::compiling::confined::{Allowance, Ended, OUTPUT_BYTES, Run};
 use crate::gpu::call::Call;
@@ -193,7 +193,7 @@ impl Extensions {
         arguments.extend(["-pipe", "-x", "c++", "-c", CUDA[0], MAIN[0]].map(String::from));
         arguments.push(crate::confine::THEN.to_owned());
         arguments.push(text(compiler.program.clone()));
-        arguments.extend(["-static", "-no-pie", "-Wl,--gc-sections"].map(String::from));
+        arguments.extend(LINKING.map(String::from));
         arguments.extend([CUDA[1], MAIN[1]].map(String::from));
         arguments.extend([
             text(self.torch.program()),

