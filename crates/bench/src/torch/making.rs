@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::element::{self, Wire};
-use super::message::{Facts, Input};
+use super::message::{Facts, Input, Parameter};
 use super::plan::{At, Data, Launch, Memory, Origin, Output, Step};
 use crate::gpu::host::returned;
 use crate::gpu::plan as recorded;
@@ -57,7 +57,7 @@ impl Making {
     pub(super) fn given(
         &mut self,
         facts: &Facts,
-        model: &[(String, String, Vec<u64>)],
+        model: &[Parameter],
     ) -> Result<(Vec<usize>, Vec<usize>), String> {
         let bytes = |dtype: &str, shape: &[u64]| -> Result<u64, String> {
             let size = element::bytes_of(dtype).ok_or_else(|| format!("the type {dtype}"))?;
@@ -74,15 +74,23 @@ impl Making {
             }
         }
         let mut parameters = Vec::new();
-        for (index, (name, dtype, shape)) in model.iter().enumerate() {
-            let of = counterpart(facts, model, index).ok_or_else(|| {
-                format!(
-                    "the parameter `{name}` ({dtype}, {shape:?}) has no counterpart of this shape in \
-                     Model; its numbers come from there, by name or by order"
-                )
-            })?;
+        for (index, (name, dtype, shape, pattern)) in model.iter().enumerate() {
             let bytes = bytes(dtype, shape)?;
-            parameters.push(self.add(of.clone(), Origin::Parameter(of.clone()), bytes)?);
+            parameters.push(match (counterpart(facts, model, index), pattern) {
+                (Some(of), _) => self.add(of.clone(), Origin::Parameter(of), bytes)?,
+                // The answer's own constant, such as ones: it is set anew in every call.
+                (None, Some(pattern)) => {
+                    let storage = self.allocate(bytes)?;
+                    self.fill(storage, pattern)?;
+                    storage
+                }
+                (None, None) => {
+                    return Err(format!(
+                        "the parameter `{name}` ({dtype}, {shape:?}) has no counterpart of this \
+                         shape in Model; its numbers come from there, by name or by order"
+                    ));
+                }
+            });
         }
         Ok((inputs, parameters))
     }
@@ -372,12 +380,8 @@ impl Making {
 
 /// The name in `Model` of a parameter of `ModelNew`: the same name and shape, or else the same place in a
 /// list of the same shapes, because the same seed then draws the same numbers.
-fn counterpart(
-    facts: &Facts,
-    model: &[(String, String, Vec<u64>)],
-    index: usize,
-) -> Option<String> {
-    let (name, dtype, shape) = model.get(index)?;
+fn counterpart(facts: &Facts, model: &[Parameter], index: usize) -> Option<String> {
+    let (name, dtype, shape, _) = model.get(index)?;
     let same = facts.parameters.iter().find(|one| one.0 == *name);
     if let Some((name, of, sizes)) = same {
         return (of == dtype && sizes == shape).then(|| name.clone());
@@ -415,11 +419,15 @@ fn read_pattern(pattern: &str) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
 
-    fn parameter(name: &str, shape: &[u64]) -> (String, String, Vec<u64>) {
-        (name.to_owned(), "float32".to_owned(), shape.to_vec())
+    fn parameter(name: &str, shape: &[u64]) -> Parameter {
+        (name.to_owned(), "float32".to_owned(), shape.to_vec(), None)
     }
 
-    fn facts(parameters: Vec<(String, String, Vec<u64>)>) -> Facts {
+    fn facts(parameters: Vec<Parameter>) -> Facts {
+        let parameters = parameters
+            .into_iter()
+            .map(|(name, dtype, shape, _)| (name, dtype, shape))
+            .collect();
         Facts {
             inputs: vec![
                 Input::Value("3".to_owned()),
@@ -447,7 +455,7 @@ mod tests {
             parameter("fc.weight", &[8]),
             parameter("fc.bias", &[1]),
         ]);
-        let names = |model: &[(String, String, Vec<u64>)]| {
+        let names = |model: &[Parameter]| {
             let mut making = Making::default();
             let (_, parameters) = making.given(&of, model)?;
             let name = |at: &usize| making.buffers[*at].name.clone();
@@ -460,6 +468,9 @@ mod tests {
         assert!(names(&[parameter("w", &[8])]).is_err(), "one is missing");
         assert!(names(&[parameter("b", &[1]), parameter("w", &[8])]).is_err());
         assert!(names(&[parameter("fc.bias", &[2])]).is_err());
+        let mut ones = parameter("scale", &[2]);
+        ones.3 = Some("0000803f".to_owned());
+        assert_eq!(names(&[ones]).unwrap(), ["own 0"], "a constant is its own");
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) enum Message {
     Failed(String),
     Build(Build),
     /// The parameters of the constructed module, in their order.
-    Model(Vec<(String, String, Vec<u64>)>),
+    Model(Vec<Parameter>),
     /// Bytes of new memory, and the pattern that fills it.
     Allocate((u64, Option<String>)),
     /// Copies the second tensor to the first.
@@ -33,6 +33,10 @@ pub(super) enum Message {
     Crashed(String),
     Malformed(String),
 }
+
+/// A parameter of a module: its name, its type, its shape, and the pattern that fills it where its
+/// numbers are known.
+pub(super) type Parameter = (String, String, Vec<u64>, Option<String>);
 
 /// The sources of an extension.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

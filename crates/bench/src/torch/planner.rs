@@ -9,7 +9,7 @@ use hotloop_flow::{BenchError, Verdict};
 use serde_json::json;
 
 use super::making::Making;
-use super::message::{Build, Call, Facts, Message};
+use super::message::{Build, Call, Facts, Message, Parameter};
 use super::plan::{Compiled, ModulePlan, Output};
 use super::python::Python;
 use super::request;
@@ -199,10 +199,7 @@ impl Planning<'_> {
     }
 
     /// Gives inputs and parameters their memory.
-    fn construct(
-        &mut self,
-        model: &[(String, String, Vec<u64>)],
-    ) -> Result<serde_json::Value, String> {
+    fn construct(&mut self, model: &[Parameter]) -> Result<serde_json::Value, String> {
         if std::mem::replace(&mut self.is_constructed, true) {
             return Err("the interpreter says something out of turn".to_owned());
         }

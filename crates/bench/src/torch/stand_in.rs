@@ -11,7 +11,7 @@ use crate::sys;
 const PROGRAM: &str = "play.py";
 
 /// Names and texts.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 23] = [
     (PROGRAM, include_str!("stand_in/play.py")),
     ("link.py", include_str!("stand_in/link.py")),
     ("work.py", include_str!("stand_in/work.py")),
@@ -71,6 +71,10 @@ const FILES: [(&str, &str); 22] = [
     (
         "torch/nn/init.py",
         include_str!("stand_in/torch/nn/init.py"),
+    ),
+    (
+        "torch/nn/modules.py",
+        include_str!("stand_in/torch/nn/modules.py"),
     ),
     (
         "torch/nn/parameter.py",

@@ -130,6 +130,8 @@ inline cudaDeviceProp *getDeviceProperties(int) { return getCurrentDevicePropert
 inline int current_device() { return 0; }
 inline int warp_size() { return 32; }
 }  // namespace cuda
+inline std::optional<Device> device_of(const Tensor &tensor) { return tensor.device(); }
+inline int64_t maybe_wrap_dim(int64_t at, int64_t count, bool = true) { return at < 0 ? at + count : at; }
 struct DeviceGuard { template <class T> explicit DeviceGuard(T &&) {} };
 }  // namespace at
 

@@ -70,6 +70,12 @@ def shape_of(tensor):
     return [str(tensor.dtype).removeprefix("torch."), list(tensor.shape)]
 
 
+def constant(tensor):
+    """The bytes that repeat through a parameter; nothing where its numbers are drawn."""
+    fill = tensor._storage.fill
+    return None if fill is None or tensor._storage.given else fill.hex()
+
+
 def described(value):
     """An input: a tensor's shape, or the kind of a value that is passed as it is."""
     if isinstance(value, Tensor):
@@ -129,7 +135,7 @@ def run_answer(task):
     for name, value in model.state_dict().items():
         # What has two names is one parameter.
         held.setdefault(id(value._storage), (name, value))
-    given = link.ask(model=[[name, *shape_of(one)] for name, one in held.values()])
+    given = link.ask(model=[[name, *shape_of(one), constant(one)] for name, one in held.values()])
     for (_, value), storage in zip(held.values(), given["parameters"]):
         value._place(storage)
     inputs = [one.cuda() if isinstance(one, Tensor) else one for one in inputs]

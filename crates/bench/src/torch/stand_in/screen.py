@@ -2,9 +2,12 @@
 
 import ast
 
-NAMES = {
+# Names that nobody uses for anything else.
+NAMES = {"__import__", "__builtins__", "__loader__", "__spec__"}
+# Builtins that are closed; an answer may use their names for its own things.
+CLOSED = {
     "eval", "exec", "compile", "open", "input", "breakpoint", "globals", "locals", "vars",
-    "__import__", "__builtins__", "__loader__", "__spec__", "memoryview", "exit", "quit",
+    "memoryview", "exit", "quit", "help",
 }
 ATTRIBUTES = {
     "__globals__", "__subclasses__", "__builtins__", "__code__", "__closure__", "__mro__",

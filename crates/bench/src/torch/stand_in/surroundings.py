@@ -97,9 +97,8 @@ def _attribute(name):
 def surroundings(name):
     """The names that a text starts with."""
     safe = {one: value for one, value in vars(builtins).items() if one[0] != "_"}
-    for one in screen.NAMES | {"help", "copyright", "credits", "license"}:
-        if one in safe:
-            safe[one] = _Closed(one)
+    for one in screen.CLOSED:
+        safe[one] = _Closed(one)
     safe["__import__"] = import_by_list
     safe["__build_class__"] = builtins.__build_class__
     safe["__debug__"] = True

@@ -6,7 +6,8 @@ import math
 import work
 from sealed import SealedType
 from torch import _operations, _types
-from torch._tensor import CPU, CUDA, Storage, Tensor, _where
+from torch._tensor import Tensor, _where
+from torch._tensor import made as _new
 from torch._types import (
     Size, bfloat16, device, dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
 )
@@ -33,8 +34,8 @@ def _start_answer():
 
 
 def _made(sizes, of, where, fill=None):
-    made = Tensor(_ints(sizes), of or _default[0], _where(where))
-    return made if fill is None else made.fill_(fill)
+    new = _new(_ints(sizes), of or _default[0], _where(where))
+    return new if fill is None else new.fill_(fill)
 
 
 def empty(*size, dtype=None, device=None, out=None, **named):

@@ -2,12 +2,12 @@
 
 import math
 
-from torch._tensor import Tensor
+from torch._tensor import Tensor, made
 from torch._types import bool_, float32, int64, ints, promoted
 
 
 def like(tensor, shape=None, of=None):
-    return Tensor(tensor.shape if shape is None else shape, of or tensor.dtype, tensor.device)
+    return made(tensor.shape if shape is None else shape, of or tensor.dtype, tensor.device)
 
 
 def broadcast(*shapes):
@@ -171,8 +171,8 @@ def pool(count):
             if ceil_mode and steps * stride[at] >= size + padding[at]:
                 steps -= 1
             sizes.append(steps + 1)
-        made = like(x, [*x.shape[:-count], *sizes])
-        return (made, like(made, None, int64)) if return_indices else made
+        values = like(x, [*x.shape[:-count], *sizes])
+        return (values, like(values, None, int64)) if return_indices else values
     return shape
 
 

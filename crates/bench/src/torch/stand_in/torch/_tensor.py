@@ -39,6 +39,13 @@ class Storage:
         return self.number
 
 
+def made(shape, of=float32, where=CPU, storage=None, strides=None, offset=0):
+    """A tensor by its parts."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._fill_in(shape, of, where, storage, strides, offset)
+    return tensor
+
+
 def contiguous_strides(shape):
     strides, step = [], 1
     for size in reversed(shape):
@@ -50,7 +57,14 @@ def contiguous_strides(shape):
 class Tensor(metaclass=SealedType):
     """What torch calls a tensor."""
 
-    def __init__(self, shape=(), of=float32, where=CPU, storage=None, strides=None, offset=0):
+    def __init__(self, *sizes, device=None):
+        """`torch.Tensor(2, 3)`: memory whose numbers nobody knows."""
+        if len(sizes) == 1 and isinstance(sizes[0], (list, tuple)):
+            work.unknown("torch.Tensor of numbers")
+        self._fill_in(ints(sizes), float32, _where(device))
+        self._storage.given = True
+
+    def _fill_in(self, shape, of, where, storage=None, strides=None, offset=0):
         self.shape = Size(shape)
         self._type = of
         self._strides = contiguous_strides(self.shape) if strides is None else tuple(strides)
@@ -131,10 +145,8 @@ class Tensor(metaclass=SealedType):
 
     # The same memory, seen in another way.
     def _seen(self, shape, strides, offset=None):
-        kind = Tensor
-        seen = kind(shape, self._type, self.device, self._storage, strides,
+        return made(shape, self._type, self.device, self._storage, strides,
                     self._offset if offset is None else offset)
-        return seen
 
     def _at(self, dim, room=0):
         count = len(self.shape) + room
@@ -336,7 +348,7 @@ class Tensor(metaclass=SealedType):
     # The same numbers in memory of their own.
     def _copied(self, name, shape=None):
         if work.is_problem():
-            return Tensor(self.shape if shape is None else shape, self._type, self.device)
+            return made(self.shape if shape is None else shape, self._type, self.device)
         work.by_torch(f"Tensor.{name} of a tensor whose elements lie in another order")
 
     def contiguous(self, memory_format=None):
@@ -347,11 +359,11 @@ class Tensor(metaclass=SealedType):
     def clone(self, memory_format=None):
         if not self.is_contiguous():
             return self._copied("clone")
-        made = Tensor(self.shape, self._type, self.device)
-        made._storage.fill = self._storage.fill
+        new = made(self.shape, self._type, self.device)
+        new._storage.fill = self._storage.fill
         if self.is_cuda and not work.is_problem():
-            made.copy_(self)
-        return made
+            new.copy_(self)
+        return new
 
     def copy_(self, other, non_blocking=False):
         if work.phase != "forward":
@@ -381,9 +393,9 @@ class Tensor(metaclass=SealedType):
         storage = self._storage
         if work.phase == "forward" and (storage.number is not None or storage.given):
             work.by_torch(f"Tensor.to({of})")
-        made = Tensor(self.shape, of, self.device)
-        made._storage.given = storage.given
-        return made
+        new = made(self.shape, of, self.device)
+        new._storage.given = storage.given
+        return new
 
     def _moved(self, where):
         if where == self.device:
@@ -391,13 +403,13 @@ class Tensor(metaclass=SealedType):
         if where.type == "cpu":
             if not work.is_problem():
                 work.needs_numbers("Tensor.cpu")
-        made = Tensor(self.shape, self._type, where, None, self._strides, 0)
+        new = made(self.shape, self._type, where, None, self._strides, 0)
         storage = self._storage
-        made._storage = Storage(0, self._type, where, storage.fill)
-        made._storage.bytes, made._storage.given = storage.bytes, storage.given
-        made._offset = self._offset
-        made.requires_grad = self.requires_grad
-        return made
+        new._storage = Storage(0, self._type, where, storage.fill)
+        new._storage.bytes, new._storage.given = storage.bytes, storage.given
+        new._offset = self._offset
+        new.requires_grad = self.requires_grad
+        return new
 
     def cuda(self, *values, **named):
         return self.to(CUDA)
@@ -463,7 +475,7 @@ class Tensor(metaclass=SealedType):
         self._storage.given = False
 
     def new_empty(self, *sizes, dtype=None, device=None, **named):
-        return Tensor(ints(sizes), dtype or self._type, _where(device, self))
+        return made(ints(sizes), dtype or self._type, _where(device, self))
 
     def new_zeros(self, *sizes, dtype=None, device=None, **named):
         return self.new_empty(*sizes, dtype=dtype, device=device).fill_(0)

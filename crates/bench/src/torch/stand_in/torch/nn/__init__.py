@@ -6,4 +6,4 @@ from torch._tensor import Tensor
 from torch.nn import functional, init
 from torch.nn.module import Buffer, Module, ModuleDict, ModuleList, Parameter, ParameterDict, ParameterList, Sequential
 from torch.nn.layers import *
-from torch.nn import layers, module as modules, parameter
+from torch.nn import layers, modules, parameter

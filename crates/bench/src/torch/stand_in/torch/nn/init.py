@@ -7,16 +7,30 @@ def _filled(name):
     def fill(tensor, *values, **named):
         if work.phase == "forward":
             work.by_torch(f"torch.nn.init.{name}")
+        tensor._storage.given, tensor._storage.fill = True, None
         return tensor
 
     return fill
 
 
 for _name in """
-    uniform_ normal_ constant_ ones_ zeros_ eye_ dirac_ xavier_uniform_ xavier_normal_
+    uniform_ normal_ eye_ dirac_ xavier_uniform_ xavier_normal_
     kaiming_uniform_ kaiming_normal_ trunc_normal_ orthogonal_ sparse_
 """.split():
     globals()[_name] = _filled(_name)
+
+
+def constant_(tensor, val):
+    tensor._storage.given = False
+    return tensor.fill_(val)
+
+
+def ones_(tensor):
+    return constant_(tensor, 1)
+
+
+def zeros_(tensor):
+    return constant_(tensor, 0)
 
 
 def calculate_gain(nonlinearity, param=None):

@@ -2,21 +2,21 @@
 
 import work
 from torch import _shapes as shapes
-from torch._tensor import Tensor
+from torch._tensor import made
 from torch._types import int64
 from torch.nn.module import Module, Parameter, Sequential
 
 
 def _random(*shape):
-    made = Tensor(shape)
-    made._storage.given = True
-    return Parameter(made)
+    drawn = made(shape)
+    drawn._storage.given = True
+    return Parameter(drawn)
 
 
 def _buffer(shape, of=None):
-    made = Tensor(shape) if of is None else Tensor(shape, of)
-    made._storage.given = True
-    return made
+    kept = made(shape) if of is None else made(shape, of)
+    kept._storage.given = True
+    return kept
 
 
 def _computes(layer):

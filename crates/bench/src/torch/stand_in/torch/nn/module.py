@@ -12,8 +12,8 @@ class Parameter(Tensor):
 
     def __init__(self, data=None, requires_grad=True):
         if data is None:
-            data = Tensor((0,))
-        super().__init__(data.shape, data.dtype, data.device, data._storage, data._strides, data._offset)
+            data = Tensor(0)
+        self._fill_in(data.shape, data.dtype, data.device, data._storage, data._strides, data._offset)
         self.requires_grad = requires_grad
 
 
@@ -21,7 +21,7 @@ class Buffer(Tensor):
     """A tensor that a module keeps beside its parameters."""
 
     def __init__(self, data=None, persistent=True):
-        super().__init__(data.shape, data.dtype, data.device, data._storage, data._strides, data._offset)
+        self._fill_in(data.shape, data.dtype, data.device, data._storage, data._strides, data._offset)
 
 
 class Module(metaclass=SealedType):

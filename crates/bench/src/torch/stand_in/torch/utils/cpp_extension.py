@@ -5,7 +5,7 @@ import struct
 import link
 import work
 from torch import _types
-from torch._tensor import Storage, Tensor, wire
+from torch._tensor import Storage, Tensor, made, wire
 
 # Flags that change how fast code is or what it prints, and nothing that it is.
 HARMLESS = ("-O", "-g", "-std=", "-f", "-W", "-w", "-m", "-lineinfo", "--use_fast_math", "-use_fast_math",
@@ -32,13 +32,13 @@ def load_inline(
         link.refuse("load_inline with extra_include_paths reads files")
     if sycl_sources:
         link.refuse("load_inline with sycl_sources is no CUDA")
-    made = link.ask(build={
+    built = link.ask(build={
         "name": str(name),
         "cpp": _joined(cpp_sources),
         "cuda": _joined(cuda_sources),
         "functions": None if functions is None else [str(one) for one in _named(functions)],
     })
-    return Extension(str(name), made["extension"], made["functions"])
+    return Extension(str(name), built["extension"], built["functions"])
 
 
 def load(*values, **named):
@@ -134,5 +134,5 @@ def _given(value):
     made_of = _types.BY_NUMBER[of["dtype"]]
     storage = Storage(0, made_of, _types.device("cuda"))
     storage.bytes, storage.number = of["bytes"], of["storage"]
-    return Tensor(of["shape"], made_of, storage.device, storage, of["strides"],
+    return made(of["shape"], made_of, storage.device, storage, of["strides"],
                   of["offset"] // made_of.itemsize)
