@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hotloop_flow::language::cuda::{self, Halves};
-use hotloop_flow::verdict::Mismatch;
+use hotloop_flow::verdict::{Mismatch, Phase};
 use hotloop_flow::{BenchError, Verdict};
 use serde_json::json;
 
@@ -24,11 +24,15 @@ use crate::sandbox::Layers;
 use crate::sandbox::user::unprivileged_user;
 use crate::scratch::Scratch;
 use crate::settings::Settings;
+use crate::sys;
 
 /// Extensions that one answer may build.
 const EXTENSIONS: usize = 8;
 /// Calls of their functions in one call of `forward`.
 const CALLS: usize = 1000;
+/// Seconds that one plan may take in all: every build and every call has a limit of its own, and there
+/// may be many of them.
+const TOTAL_S: f64 = 120.0;
 /// Bytes of the sources of one extension.
 const SOURCE: usize = 1 << 20;
 /// The user of planners, after those of the benches for C and CUDA.
@@ -153,7 +157,14 @@ impl Planner {
             is_constructed: false,
             calls: 0,
         };
+        let begin = sys::now();
         loop {
+            if sys::now() - begin > TOTAL_S {
+                return Ok(Outcome::Failed(Verdict::TimedOut {
+                    limit_s: TOTAL_S,
+                    during: Phase::Run,
+                }));
+            }
             let message = match session.next()? {
                 Heard::Message(message) => message,
                 Heard::Verdict(verdict) => return Ok(Outcome::Failed(verdict)),

@@ -11,7 +11,7 @@ use crate::sys;
 const PROGRAM: &str = "play.py";
 
 /// Names and texts.
-const FILES: [(&str, &str); 23] = [
+const FILES: [(&str, &str); 24] = [
     (PROGRAM, include_str!("stand_in/play.py")),
     ("link.py", include_str!("stand_in/link.py")),
     ("work.py", include_str!("stand_in/work.py")),
@@ -23,6 +23,10 @@ const FILES: [(&str, &str); 23] = [
         include_str!("stand_in/torch/__init__.py"),
     ),
     ("torch/_types.py", include_str!("stand_in/torch/_types.py")),
+    (
+        "torch/_memory.py",
+        include_str!("stand_in/torch/_memory.py"),
+    ),
     (
         "torch/_tensor.py",
         include_str!("stand_in/torch/_tensor.py"),

@@ -6,37 +6,9 @@ import math
 import link
 import work
 from sealed import SealedType
+from torch._memory import CPU, CUDA, Storage, contiguous_strides, pattern, wire
 from torch._types import Size, bool_, device, dtype, float16, float32, float64, bfloat16
 from torch._types import int8, int16, int32, int64, ints, uint8
-
-CPU, CUDA = device("cpu"), device("cuda")
-
-
-class Storage:
-    """Memory: on the GPU once it has a number, on the host as long as it is only described."""
-
-    def __init__(self, count, of, where, fill=None):
-        self.bytes = count * of.itemsize
-        self.device = where
-        # The bytes that repeat through it, or nothing if nobody wrote it.
-        self.fill = fill
-        self.number = None
-        # Numbers that only the problem's own seed knows: parameters and inputs.
-        self.given = False
-
-    def on_gpu(self):
-        """Its number at the bench, which is asked for memory when it is first needed."""
-        if self.number is None:
-            if self.given:
-                link.refuse(
-                    "a tensor with numbers of the host (random, or a parameter that the constructor "
-                    "uses) goes to the GPU; only inputs and parameters of the problem do"
-                )
-            if work.is_problem():
-                raise NotImplementedError("a problem launches nothing")
-            fill = None if self.fill is None else self.fill.hex()
-            self.number = link.ask(allocate=[self.bytes, fill])["storage"]
-        return self.number
 
 
 def made(shape, of=float32, where=CPU, storage=None, strides=None, offset=0):
@@ -44,14 +16,6 @@ def made(shape, of=float32, where=CPU, storage=None, strides=None, offset=0):
     tensor = Tensor.__new__(Tensor)
     tensor._fill_in(shape, of, where, storage, strides, offset)
     return tensor
-
-
-def contiguous_strides(shape):
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.insert(0, step)
-        step *= max(size, 1)
-    return tuple(strides)
 
 
 class Tensor(metaclass=SealedType):
@@ -544,29 +508,3 @@ def _where(named, like=None):
     if named is None:
         return CPU if like is None else like.device
     return device(named)
-
-
-def pattern(value, of):
-    """The bytes of one element."""
-    import struct
-
-    if of is bfloat16:
-        return struct.pack("<f", value)[2:]
-    codes = {"float16": "e", "float32": "f", "float64": "d", "bool": "?", "uint8": "B",
-             "int8": "b", "int16": "h", "int32": "i", "int64": "q"}
-    if of.is_floating_point:
-        return struct.pack("<" + codes[of.name], builtins.float(value))
-    return struct.pack("<" + codes[of.name], builtins.int(value))
-
-
-def wire(tensor):
-    """A tensor as the bench reads it."""
-    if not tensor.is_cuda:
-        link.refuse("a tensor on the CPU goes where one on the GPU is needed; create it with device=x.device")
-    return {
-        "storage": tensor._storage.on_gpu(),
-        "offset": tensor._offset * tensor._type.itemsize,
-        "dtype": tensor._type.number,
-        "shape": list(tensor.shape),
-        "strides": list(tensor._strides),
-    }
