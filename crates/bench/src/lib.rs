@@ -35,7 +35,7 @@
 //! Rooms: `cpu` judges C on CPUs. The others know no language: `sandbox` and `confine` keep
 //! processes in, `compiling` runs compilers on what candidates wrote, `role` says which process is
 //! which, `sys` wraps system calls, `inputs` draws numbers, `estimate` makes one time of many
-//! samples, `tasks` and `lint` load and check tasks, `survey` describes the machine.
+//! samples, `torch` plans answers to problems written for torch, `tasks` and `lint` load and check tasks, `survey` describes the machine.
 
 mod cache;
 mod compiling;
@@ -57,6 +57,7 @@ mod settings;
 pub mod survey;
 mod sys;
 pub mod tasks;
+pub mod torch;
 
 pub use local::{LocalBench, open};
 pub use settings::Settings;

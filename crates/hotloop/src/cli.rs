@@ -7,6 +7,7 @@ pub(crate) mod fleet;
 mod how;
 pub(crate) mod learn;
 pub(crate) mod pairs;
+pub(crate) mod plan;
 pub(crate) mod recipe;
 pub(crate) mod review;
 pub(crate) mod serve;
@@ -191,7 +192,7 @@ Problems of KernelBench are split as in the papers: a fifth of each level is hel
 The papers name no shuffle. Here the problems of a level are ordered by the BLAKE3 of their seed and \
 name, as in `42 kernelbench/1/23`, and the first fifth is held out.
 
-This version lists the problems and cannot judge them.
+This version lists the problems and plans answers to them (hotloop bench plan). It cannot judge them.
 
 Examples:
   hotloop task list
@@ -333,6 +334,8 @@ Examples:
         #[arg(long)]
         json: bool,
     },
+    /// What answers to a problem of `KernelBench` would do on a GPU, as plans, without one
+    Plan(plan::PlanArgs),
 }
 
 #[cfg(test)]

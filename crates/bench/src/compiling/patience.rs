@@ -47,6 +47,11 @@ impl Patience {
         Ok(Waited::Ended)
     }
 
+    /// Looks at a process that was waited for so long already; nothing while there is hope.
+    pub(crate) fn look(self, passed_s: f64, leader: Pid) -> Option<Waited> {
+        self.judge(passed_s, Group::of(leader))
+    }
+
     /// What a group is that has not ended after so long, where anybody counts its processor time;
     /// nothing while there is hope.
     fn judge(self, passed_s: f64, group: Option<Group>) -> Option<Waited> {

@@ -9,3 +9,4 @@ pub(crate) const RECORD: &str = "__record";
 pub(crate) const WARM_COMPILER: &str = "__warm-compiler";
 pub(crate) const GPU_EXAMINER: &str = "__gpu-examiner";
 pub(crate) const GPU_RUNNER: &str = "__gpu-runner";
+pub(crate) const INTERPRET: &str = "__interpret";

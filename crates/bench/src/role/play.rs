@@ -7,10 +7,11 @@ use crate::gpu::compile::zygote;
 use crate::gpu::examine;
 use crate::gpu::host::jail;
 use crate::role::names::{
-    BLAS_CORE, CONFINE, GPU_EXAMINER, GPU_RUNNER, RECORD, RUNNER, SUPERVISOR, TRY_NAMESPACES,
-    WARM_COMPILER,
+    BLAS_CORE, CONFINE, GPU_EXAMINER, GPU_RUNNER, INTERPRET, RECORD, RUNNER, SUPERVISOR,
+    TRY_NAMESPACES, WARM_COMPILER,
 };
 use crate::sandbox::namespaces;
+use crate::torch::interpret;
 use crate::{confine, sys};
 
 /// Plays a hidden role and ends the process, if the first argument names one.
@@ -21,7 +22,7 @@ pub fn play_if_asked() {
     let Some(role) = arguments.next() else { return };
     let Some(
         role @ (SUPERVISOR | RUNNER | CONFINE | RECORD | BLAS_CORE | TRY_NAMESPACES | GPU_EXAMINER
-        | GPU_RUNNER | WARM_COMPILER),
+        | GPU_RUNNER | WARM_COMPILER | INTERPRET),
     ) = role.to_str()
     else {
         return;
@@ -42,6 +43,10 @@ pub fn play_if_asked() {
         RECORD => {
             sys::lead_own_group();
             jail::run(arguments)
+        }
+        INTERPRET => {
+            sys::lead_own_group();
+            interpret::run(arguments)
         }
         WARM_COMPILER => {
             sys::lead_own_group();

@@ -11,6 +11,10 @@ use seccompiler::{
 use crate::sandbox::rights::{OwnThreads, Stacks};
 use crate::sys::Pid;
 
+mod interpreter;
+
+pub(crate) use interpreter::confine_interpreter;
+
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls that a candidate needs as it runs: memory, threads, time, printing. `docs/bench.md` says why,

@@ -21,6 +21,7 @@ mod seeds; // every shipped task judges its own seed
 mod slow_start; // the calls per run are the bench's choice
 mod soak; // 500 hostile candidates, then 100 honest ones; asked for by name
 mod surroundings; // other users, missing layers, missing tools
+mod torch; // answers written for torch, up to their plans
 mod uncounted; // a task without operations
 
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! `hotloop task`: lists, shows and checks tasks.
 
-mod kernelbench;
+pub(crate) mod kernelbench;
 
 use std::path::Path;
 

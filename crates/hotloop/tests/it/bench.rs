@@ -1,6 +1,6 @@
 //! The bench measures itself: the commands run and their numbers make sense.
 
-use crate::lines;
+use crate::{ended, hotloop, lines, root};
 
 #[test]
 fn throughput_compares_with_the_plain_pipeline() {
@@ -50,4 +50,81 @@ fn both_measure_the_seed_of_any_task() {
     ]);
     assert_eq!(crowd[0]["correct"], 2, "{}", crowd[0]);
     assert!(crowd[0]["per_s"].as_f64().unwrap() > 0.0);
+}
+
+/// A fixture of the bench's tests.
+fn fixture(name: &str) -> String {
+    let folder = root().join("crates/bench/tests/torch");
+    folder.join(name).display().to_string()
+}
+
+#[test]
+fn an_answer_is_planned_without_a_gpu() {
+    let (problem, answer) = (
+        fixture("problems/sum.py"),
+        fixture("honest/sum-two-kernels.py"),
+    );
+    let lines = lines(&["bench", "plan", &problem, &answer, "--json"]);
+    let plan = &lines[0];
+    assert_eq!(plan["verdict"], "planned", "{plan}");
+    assert_eq!(plan["judged"], false);
+    assert_eq!(plan["plan"]["steps"][0]["kernel"], "partial");
+    assert_eq!(plan["plan"]["steps"][1]["grid"][0], 1);
+    assert_eq!(plan["plan"]["outputs"][0]["shape"][1][0], 128);
+    let (status, out, _) = ended(&mut hotloop(&["bench", "plan", &problem, &answer]));
+    assert_eq!(status, 0, "{out}");
+    for words in ["input 0, own 0", "A plan is no judgement", "2 launches"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+}
+
+#[test]
+fn many_answers_become_a_table_with_the_reasons() {
+    let answers = [
+        "honest/relu-elementwise.py",
+        "cheats/import-os.py",
+        "cheats/torch-random.py",
+        "cheats/empty.py",
+    ];
+    let mut arguments = vec![
+        "bench".to_owned(),
+        "plan".into(),
+        fixture("problems/relu.py"),
+    ];
+    arguments.extend(answers.map(fixture));
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (status, out, error) = ended(&mut hotloop(&arguments));
+    assert_eq!(status, 0, "{error}");
+    for words in [
+        "1 of 4 answers planned",
+        "imports `os`",
+        "torch.rand_like",
+        "malformed",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+}
+
+#[test]
+fn plans_are_for_problems_that_exist() {
+    let relu = fixture("problems/relu.py");
+    let cases = [
+        (vec!["bench", "plan", "kernelbench/1/19"], "--kernelbench"),
+        (vec!["bench", "plan", "./no.py"], "no.py"),
+        (
+            vec!["bench", "plan", &relu, "./no-answer.py"],
+            "no-answer.py",
+        ),
+    ];
+    for (arguments, words) in cases {
+        let (status, _, error) = ended(&mut hotloop(&arguments));
+        assert_eq!(status, 1, "{arguments:?}");
+        assert!(error.contains(words), "{arguments:?}: {error}");
+    }
+    let (status, out, _) = ended(&mut hotloop(&["bench", "plan", &relu]));
+    assert_eq!(status, 0);
+    assert!(
+        out.contains("float32[1024, 4096] -> float32[1024, 4096]"),
+        "{out}"
+    );
 }

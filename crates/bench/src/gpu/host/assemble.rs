@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use hotloop_flow::language::cuda::Halves;
 
 use super::events::{self, Event, Launched};
+use super::returned::{self, Said};
 use super::symbols::Symbols;
 use super::traits::DeviceTraits;
 use crate::gpu::call::{Call, Passed};
@@ -53,10 +54,16 @@ struct Making<'a> {
     written: usize,
     /// Dynamic shared memory that kernels asked for.
     shared: BTreeMap<String, u64>,
+    said: Said,
 }
 
 impl Assembler<'_> {
     pub(super) fn assemble(&self, call: &Call, events: &[u8]) -> Assembled {
+        self.assemble_call(call, events).0
+    }
+
+    /// The same, and what the function of a torch extension said.
+    pub(super) fn assemble_call(&self, call: &Call, events: &[u8]) -> (Assembled, Said) {
         let mut making = Making {
             of: self,
             plan: Plan::default(),
@@ -64,6 +71,7 @@ impl Assembler<'_> {
             own_bytes: 0,
             written: 0,
             shared: BTreeMap::new(),
+            said: Said::Nothing,
         };
         for (index, passed) in call.arguments.iter().enumerate() {
             if let Passed::Buffer(bytes) = passed {
@@ -71,14 +79,15 @@ impl Assembler<'_> {
                 making.add(address, Origin::Argument(index), *bytes);
             }
         }
-        match making.read(events) {
+        let assembled = match making.read(events) {
             Ok(true) => match making.plan.failures.first() {
                 Some(failure) if making.plan.launches() == 0 => Assembled::Refused(failure.clone()),
                 _ => Assembled::Plan(making.plan),
             },
             Ok(false) => Assembled::Unfinished,
             Err(why) => Assembled::Refused(why),
-        }
+        };
+        (assembled, making.said)
     }
 }
 
@@ -123,6 +132,11 @@ impl Making<'_> {
                     self.step(Step::Copy { to, from, bytes })?;
                 }
                 Event::Written { to, data } => self.write(to, data)?,
+                Event::Raised(why) => self.said = Said::Raised(why),
+                Event::Returned(bytes) => {
+                    let value = returned::read(bytes, &mut |address| self.place(address))?;
+                    self.said = Said::Returned(value);
+                }
                 Event::Shared { kernel, bytes } => {
                     let kernel = self.kernel(kernel)?;
                     self.shared.insert(kernel, bytes);

@@ -39,6 +39,10 @@ pub(super) enum Event<'a> {
         why: String,
     },
     Ended,
+    /// What a torch extension's function returned: values.
+    Returned(&'a [u8]),
+    /// The exception that a torch extension's function ended with.
+    Raised(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +97,8 @@ pub(super) fn next<'a>(bytes: &mut &'a [u8]) -> Option<Event<'a>> {
             why: words(body.0),
         },
         11 => Event::Ended,
+        12 => Event::Returned(body.0),
+        13 => Event::Raised(words(body.0)),
         _ => return None,
     };
     *bytes = reader.0;
@@ -131,7 +137,7 @@ fn words(bytes: &[u8]) -> String {
     text.chars().filter(|c| !c.is_control()).take(400).collect()
 }
 
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
@@ -146,7 +152,7 @@ impl<'a> Reader<'a> {
         Some(u32::from_le_bytes(*number))
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(super) fn u64(&mut self) -> Option<u64> {
         let (number, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u64::from_le_bytes(*number))

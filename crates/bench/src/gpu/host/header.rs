@@ -23,6 +23,62 @@ const HEADERS: [(&str, &str); 8] = [
 ];
 const RECORDER: &str = include_str!("recorder.cpp");
 
+/// The recording torch: its first header includes all others.
+const TORCH: [(&str, &str); 6] = [
+    (
+        "torch_host.h",
+        include_str!("../../torch/shim/torch_host.h"),
+    ),
+    (
+        "torch_types.h",
+        include_str!("../../torch/shim/torch_types.h"),
+    ),
+    (
+        "torch_tensor.h",
+        include_str!("../../torch/shim/torch_tensor.h"),
+    ),
+    (
+        "torch_make.h",
+        include_str!("../../torch/shim/torch_make.h"),
+    ),
+    (
+        "torch_macros.h",
+        include_str!("../../torch/shim/torch_macros.h"),
+    ),
+    (
+        "torch_bind.h",
+        include_str!("../../torch/shim/torch_bind.h"),
+    ),
+];
+const CALL: &str = include_str!("../../torch/shim/call.cpp");
+/// Headers that sources of extensions name; the recording torch is there before them.
+const NAMED: [&str; 24] = [
+    "torch/extension.h",
+    "torch/torch.h",
+    "torch/all.h",
+    "torch/types.h",
+    "torch/script.h",
+    "torch/library.h",
+    "torch/python.h",
+    "ATen/ATen.h",
+    "ATen/Dispatch.h",
+    "ATen/AccumulateType.h",
+    "ATen/cuda/CUDAContext.h",
+    "ATen/cuda/CUDAUtils.h",
+    "ATen/cuda/Exceptions.h",
+    "ATen/core/Tensor.h",
+    "c10/cuda/CUDAException.h",
+    "c10/cuda/CUDAGuard.h",
+    "c10/cuda/CUDAStream.h",
+    "c10/cuda/CUDAFunctions.h",
+    "c10/util/Exception.h",
+    "c10/util/Optional.h",
+    "c10/core/ScalarType.h",
+    "pybind11/pybind11.h",
+    "pybind11/stl.h",
+    "pybind11/numpy.h",
+];
+
 /// What every host half is compiled with. Nobody runs it for long, so nothing is optimised.
 pub(super) const FLAGS: [&str; 8] = [
     "-std=c++17",
@@ -35,32 +91,75 @@ pub(super) const FLAGS: [&str; 8] = [
     "-fmax-errors=8",
 ];
 
-/// The recording runtime on this machine.
+/// A recording runtime on this machine: headers, and a program without its host half.
 pub(super) struct Runtime {
     /// Where its files lie.
     pub(super) folder: PathBuf,
     /// What tells it from others.
     pub(super) key: String,
+    first: &'static str,
+    program: &'static str,
+}
+
+/// What a runtime is made of.
+struct Parts {
+    headers: Vec<(&'static str, &'static str)>,
+    /// The header that is precompiled.
+    first: &'static str,
+    /// The program's name without its end, and its text.
+    program: (&'static str, &'static str),
 }
 
 impl Runtime {
-    /// Made now if this machine has none yet.
+    /// The CUDA runtime, made now if this machine has none yet.
     pub(super) fn prepare(toolchain: &HostToolchain, cache: &Cache) -> Result<Self, BenchError> {
+        let parts = Parts {
+            headers: HEADERS.to_vec(),
+            first: HEADERS[0].0,
+            program: ("recorder", RECORDER),
+        };
+        Self::made("cuda-host", &parts, toolchain, cache)
+    }
+
+    /// The same with torch in front.
+    pub(super) fn prepare_torch(
+        toolchain: &HostToolchain,
+        cache: &Cache,
+    ) -> Result<Self, BenchError> {
+        let mut headers = HEADERS.to_vec();
+        headers.extend(TORCH);
+        headers.extend(NAMED.map(|name| (name, "#pragma once\n")));
+        let parts = Parts {
+            headers,
+            first: TORCH[0].0,
+            program: ("call", CALL),
+        };
+        Self::made("torch-host", &parts, toolchain, cache)
+    }
+
+    fn made(
+        name: &str,
+        parts: &Parts,
+        toolchain: &HostToolchain,
+        cache: &Cache,
+    ) -> Result<Self, BenchError> {
         let mut hasher = blake3::Hasher::new();
-        for part in HEADERS.iter().map(|(_, text)| *text).chain([
-            RECORDER,
-            &toolchain.identity,
-            &FLAGS.join(" "),
-        ]) {
+        for (name, text) in &parts.headers {
+            hasher.update(name.as_bytes());
+            hasher.update(text.as_bytes());
+        }
+        for part in [parts.program.1, &toolchain.identity, &FLAGS.join(" ")] {
             hasher.update(part.as_bytes());
         }
         let key = hasher.finalize().to_hex()[..16].to_owned();
         let runtime = Self {
-            folder: cache.path(&format!("cuda-host-{key}")),
+            folder: cache.path(&format!("{name}-{key}")),
             key,
+            first: parts.first,
+            program: parts.program.0,
         };
-        if !runtime.recorder().exists() {
-            runtime.build(toolchain)?;
+        if !runtime.program().exists() {
+            runtime.build(parts, toolchain)?;
         }
         Ok(runtime)
     }
@@ -71,16 +170,16 @@ impl Runtime {
     }
 
     pub(super) fn first_header(&self) -> PathBuf {
-        self.headers().join(HEADERS[0].0)
+        self.headers().join(self.first)
     }
 
     /// The compiled program without its host half; it is made last.
-    pub(super) fn recorder(&self) -> PathBuf {
-        self.folder.join("recorder.o")
+    pub(super) fn program(&self) -> PathBuf {
+        self.folder.join(format!("{}.o", self.program))
     }
 
     /// Each file is written beside its place and moved there, so that two benches can do it at once.
-    fn build(&self, toolchain: &HostToolchain) -> Result<(), BenchError> {
+    fn build(&self, parts: &Parts, toolchain: &HostToolchain) -> Result<(), BenchError> {
         let failed = |error: std::io::Error| {
             BenchError::machine(format!("the recording runtime: {error}"))
                 .hint(sys::remedy(&error, "free some space"))
@@ -88,21 +187,24 @@ impl Runtime {
         fs_err::create_dir_all(self.headers()).map_err(failed)?;
         let partial = self.folder.join(format!(".part.{}", own_end()));
         let place = |text: &str, at: &Path| {
+            at.parent().map_or(Ok(()), fs_err::create_dir_all)?;
             fs_err::write(&partial, text).and_then(|()| fs_err::rename(&partial, at))
         };
-        for (name, text) in HEADERS {
+        for (name, text) in &parts.headers {
             place(text, &self.headers().join(name)).map_err(failed)?;
         }
-        let source = self.folder.join("recorder.cpp");
-        place(RECORDER, &source).map_err(failed)?;
+        let source = self.folder.join(format!("{}.cpp", self.program));
+        place(parts.program.1, &source).map_err(failed)?;
         let first = self.first_header();
         let precompiled = first.with_extension("h.gch");
         for (kind, input, output) in [
             ("c++-header", &first, &precompiled),
-            ("c++", &source, &self.recorder()),
+            ("c++", &source, &self.program()),
         ] {
             let made = Command::new(&toolchain.path)
                 .args(FLAGS)
+                .arg("-I")
+                .arg(self.headers())
                 .args(["-c", "-x", kind])
                 .arg(input)
                 .arg("-o")

@@ -12,10 +12,12 @@
 mod assemble;
 pub(crate) mod entry;
 mod events;
+pub(crate) mod extension;
 mod header;
 pub(crate) mod jail;
 mod object;
 mod record;
+pub(crate) mod returned;
 mod symbols;
 #[cfg(test)]
 mod tests;
@@ -42,7 +44,7 @@ pub(crate) use entry::Entry;
 use header::{FLAGS, Runtime};
 use record::{Jail, Recorded};
 use symbols::Symbols;
-use toolchain::HostToolchain;
+use toolchain::{HostToolchain, LINKING};
 pub(crate) use traits::DeviceTraits;
 
 /// The names of a host half, its object and its program in its folder. Messages show the first one.
@@ -249,8 +251,9 @@ impl Recorder {
         arguments.extend(["-pipe", "-x", "c++", "-c", SOURCE, "-o", OBJECT].map(String::from));
         arguments.push(crate::confine::THEN.to_owned());
         arguments.push(text(self.compiler.program.clone()));
-        arguments.extend(["-static", "-no-pie", "-Wl,--gc-sections", OBJECT].map(String::from));
-        arguments.extend([text(shim.to_owned()), text(self.runtime.recorder())]);
+        arguments.extend(LINKING.map(String::from));
+        arguments.push(OBJECT.to_owned());
+        arguments.extend([text(shim.to_owned()), text(self.runtime.program())]);
         arguments.extend(["-o".to_owned(), PROGRAM.to_owned()]);
         arguments
     }

@@ -38,7 +38,8 @@ const OF_CPP: [&str; 11] = [
     "__cxa_",
     "__gxx_personality",
 ];
-const OF_CPP_WHOLE: [&str; 6] = [
+const OF_CPP_WHOLE: [&str; 7] = [
+    "__libc_single_threaded", // shared pointers ask it
     "_Z16cudaGetErrorName9cudaError",
     "_Z18cudaGetErrorString9cudaError",
     "_Unwind_Resume",
@@ -93,8 +94,10 @@ pub(super) fn refusal(object: &[u8], exists: impl Fn(&str) -> bool) -> Option<St
             return Some(format!("`{name}` is resolved by code that runs at load"));
         }
         if section != SHN_UNDEF {
+            // No source can name it; the bench writes it for torch extensions.
+            let is_binding = name == "hotloop_bind";
             let is_taken = is_reserved(name) || OF_PROGRAMS.contains(&name);
-            if kind == STT_FUNC && symbol.is_global() && is_taken {
+            if kind == STT_FUNC && symbol.is_global() && is_taken && !is_binding {
                 return Some(format!("defining `{name}` is prohibited"));
             }
         } else if !name.is_empty() && !may_be_used(name) && exists(name) {
@@ -115,7 +118,7 @@ fn may_be_used(name: &str) -> bool {
         || NOT_HERE_PREFIXES
             .iter()
             .any(|start| name.starts_with(start));
-    name == "hotloop_call" || is_cpp || (is_allowed(name) && !is_refused)
+    matches!(name, "hotloop_call" | "hotloop_bind") || is_cpp || (is_allowed(name) && !is_refused)
 }
 
 #[cfg(test)]

@@ -392,16 +392,16 @@ static size_t unhex(const char *text, unsigned char *to, size_t room) {
 }
 
 static int record(int count, char **words) {
-    static void *arguments[64];
-    static unsigned char scalars[64][16];
+    // One more than a call has, so that a null ends them.
+    static void *arguments[65];
     if (count < 2 || count > 66) return 1;
     unhex(words[1], (unsigned char *)&traits, sizeof traits);
     for (int i = 2; i < count; i++) {
-        unhex(words[i] + 1, scalars[i - 2], 16);
-        arguments[i - 2] = scalars[i - 2];
+        const size_t room = std::max<size_t>(16, strlen(words[i]) / 2);
+        arguments[i - 2] = calloc(1, room);
+        if (!arguments[i - 2]) return 1;
+        unhex(words[i] + 1, (unsigned char *)arguments[i - 2], room);
         if (words[i][0] == 'b') {
-            uint64_t bytes;
-            memcpy(&bytes, scalars[i - 2], 8);
             // The call's buffers come first; their room is not the host half's.
             sizes[slots] = 0;
             arguments[i - 2] = next_slot();

@@ -38,6 +38,9 @@ const LINKED: [&str; 11] = [
     "libmvec.a",
 ];
 
+/// How a recording program is linked: whole, at fixed addresses, without what it does not use.
+pub(super) const LINKING: [&str; 3] = ["-static", "-no-pie", "-Wl,--gc-sections"];
+
 impl HostToolchain {
     /// The compiler of this machine, from the cache where nothing has changed.
     pub(super) fn known(cache: &Cache) -> Result<Self, BenchError> {

@@ -1,9 +1,10 @@
-//! `hotloop bench`: measurements of the bench itself.
+//! `hotloop bench`: measurements of the bench itself, and plans of answers.
 
 mod aa;
 mod crowd;
 mod jobs;
 mod plain;
+mod plan;
 mod steady;
 mod throughput;
 mod variants;
@@ -21,5 +22,6 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
             Some(task) => steady::run(task, *count, *json),
             None => aa::run(*count, *json),
         },
+        BenchCommand::Plan(arguments) => plan::run(arguments),
     }
 }

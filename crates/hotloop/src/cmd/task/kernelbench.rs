@@ -16,12 +16,18 @@ struct Listed<'a> {
     part: SplitPart,
 }
 
-/// Lists the problems of the checkout in `folder`.
-pub(super) fn list(folder: &Path, arguments: &TaskListArgs) -> Result<Status, Failure> {
+/// The problems of the checkout in `folder`. Files that cannot be used are complained about.
+pub(crate) fn checkout(folder: &Path) -> Result<Problems, Failure> {
     let problems = kernelbench::read(folder).map_err(|error| failure(&error))?;
     for (path, why) in &problems.unusable {
         complain(&format!("{}: left out, because {why}", path.display()));
     }
+    Ok(problems)
+}
+
+/// Lists the problems of the checkout in `folder`.
+pub(super) fn list(folder: &Path, arguments: &TaskListArgs) -> Result<Status, Failure> {
+    let problems = checkout(folder)?;
     let listed = listed(&problems, arguments);
     if arguments.json {
         for listed in &listed {

@@ -17,6 +17,8 @@ enum Kind : uint32_t {
     SHARED,       // address in a kernel, bytes of dynamic shared memory that it may have
     FAILED,       // address in a kernel or zero, text: a call that a real runtime would refuse
     ENDED,
+    RETURNED,     // of a torch extension's function: values
+    RAISED,       // of a torch extension's function: text of its exception
 };
 
 struct Launch {

@@ -33,6 +33,15 @@ const CUDA: &str = "
 ";
 const CUDA_FOLDERS: [&str; 5] = ["cooperative_groups/", "crt/", "cuda/", "nv/", "cub/"];
 
+/// Headers of torch, which a GPU's code cannot use; only hosts of torch extensions find them.
+const TORCH_FOLDERS: [&str; 5] = ["ATen/", "c10/", "pybind11/", "torch/", "THC/"];
+
+pub(super) fn is_torch(header: &str) -> bool {
+    TORCH_FOLDERS
+        .iter()
+        .any(|folder| header.starts_with(folder))
+}
+
 pub(super) fn is_standard(header: &str) -> bool {
     lists(STANDARD, header) || header.starts_with("sys/") || header.starts_with("bits/")
 }

@@ -160,7 +160,9 @@ fn half_of(
     for directive in &code.directives {
         let header = directive.header.as_deref().unwrap_or_default();
         let is_gone = match (directive.name.as_ref(), half) {
-            ("include", Half::Device) => includes::is_standard(header),
+            ("include", Half::Device) => {
+                includes::is_standard(header) || includes::is_torch(header)
+            }
             ("include", Half::Host) => includes::is_cuda(header),
             ("pragma", Half::Host) => {
                 let first = directive.body.first();

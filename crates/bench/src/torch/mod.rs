@@ -1,0 +1,29 @@
+//! Plans for answers to problems of `KernelBench`, without torch and without a GPU.
+//!
+//! ```text
+//! problem -> interpreter (jail) + stand-in for torch -> shapes of inputs, parameters, outputs
+//! answer  -> interpreter (jail) + stand-in for torch ─┐ asks over one line for builds, memory, calls
+//!            extensions -> g++ (confined) -> program  │
+//!            calls      -> program (jail) -> events  ─┴> plan, checked
+//!            device half -> NVRTC (confined), where there is one
+//! ```
+//!
+//! The stand-in knows shapes and no numbers. A plan is data: the worst that an answer's Python can do,
+//! even with the whole interpreter in its hands, is to ask for what an honest answer may ask for.
+//!
+//! A plan is no judgement: nothing has run on a GPU, and no result was compared.
+
+mod element;
+pub(crate) mod interpret;
+mod making;
+mod message;
+mod plan;
+mod planner;
+mod python;
+mod request;
+mod session;
+mod stand_in;
+
+pub use message::{Facts, Input, Shape};
+pub use plan::{At, Compiled, Data, Launch, Memory, ModulePlan, Origin, Output, Step};
+pub use planner::{Outcome, Planner};

@@ -1,0 +1,383 @@
+//! Plans answers: talks with a jailed interpreter, builds its extensions and records their calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hotloop_flow::language::cuda::{self, Halves};
+use hotloop_flow::verdict::{Mismatch, Phase};
+use hotloop_flow::{BenchError, Verdict};
+use serde_json::json;
+
+use super::making::Making;
+use super::message::{Build, Call, Facts, Message, Parameter};
+use super::plan::{Compiled, ModulePlan, Output};
+use super::python::Python;
+use super::request;
+use super::session::{Heard, Place, Session};
+use super::stand_in::StandIn;
+use crate::cache::Cache;
+use crate::gpu::compile::{self, DeviceCompiler, Toolkit};
+use crate::gpu::host::extension::{Extension, Extensions, Sources};
+use crate::gpu::host::returned::Said;
+use crate::gpu::host::{self, DeviceTraits, Recorder};
+use crate::sandbox::Layers;
+use crate::sandbox::user::unprivileged_user;
+use crate::scratch::Scratch;
+use crate::settings::Settings;
+use crate::sys;
+
+/// Extensions that one answer may build.
+const EXTENSIONS: usize = 8;
+/// Calls of their functions in one call of `forward`.
+const CALLS: usize = 1000;
+/// Seconds that one plan may take in all: every build and every call has a limit of its own, and there
+/// may be many of them.
+const TOTAL_S: f64 = 120.0;
+/// Bytes of the sources of one extension.
+const SOURCE: usize = 1 << 20;
+/// The user of planners, after those of the benches for C and CUDA.
+const USER: u32 = 300;
+
+/// What came of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It has a plan, which is no judgement.
+    Planned(Box<ModulePlan>),
+    /// The answer's fault.
+    Failed(Verdict),
+}
+
+/// Plans answers on this machine. It needs no GPU.
+pub struct Planner {
+    roles: PathBuf,
+    landlock: bool,
+    python: Python,
+    stand_in: StandIn,
+    extensions: Extensions,
+    compiler: Result<DeviceCompiler, BenchError>,
+    user: Option<u32>,
+}
+
+/// One answer on its way.
+struct Planning<'a> {
+    planner: &'a Planner,
+    facts: &'a Facts,
+    making: Making,
+    extensions: Vec<Arc<Extension>>,
+    is_constructed: bool,
+    calls: usize,
+}
+
+/// How the talk goes on after a message.
+enum Next {
+    Answer(serde_json::Value),
+    End(Outcome),
+}
+
+impl Planner {
+    /// Prepares this machine.
+    pub fn open(settings: &Settings) -> Result<Self, BenchError> {
+        let cache = Cache::open()?;
+        let layers = Layers::probe(&settings.roles, &settings.without);
+        if !layers.seccomp {
+            return Err(BenchError::machine(
+                "seccomp is missing here, and without it no answer runs",
+            )
+            .hint("use a kernel with CONFIG_SECCOMP_FILTER, or a container that allows seccomp"));
+        }
+        let landlock = layers.landlock.is_some();
+        let scratch = Arc::new(Scratch::new()?);
+        let python = Python::known(&cache)?;
+        let stand_in = StandIn::prepare(&cache)?;
+        let compiler = DeviceCompiler::open(compile::Opening {
+            toolkit: Toolkit::find(),
+            roles: &settings.roles,
+            cache: cache.clone(),
+            scratch: Arc::clone(&scratch),
+            landlock,
+            reuse: settings.reuse,
+            capability: None,
+        });
+        let recorder = Recorder::open(host::Opening {
+            roles: &settings.roles,
+            cache,
+            scratch,
+            landlock,
+            traits: DeviceTraits::default(),
+        })?;
+        Ok(Self {
+            roles: settings.roles.clone(),
+            landlock,
+            python,
+            stand_in,
+            extensions: Extensions::open(recorder)?,
+            compiler,
+            user: layers.drops_root.then(|| unprivileged_user(USER)),
+        })
+    }
+
+    /// Whether device halves are compiled here, and by what.
+    pub fn compiler(&self) -> Compiled {
+        match &self.compiler {
+            Ok(compiler) => Compiled::By(compiler.version()),
+            Err(error) => Compiled::Not(error.what.clone()),
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place {
+            python: &self.python,
+            stand_in: &self.stand_in,
+            roles: &self.roles,
+            landlock: self.landlock,
+        }
+    }
+
+    /// Reads a problem; the inner error says why it cannot be read.
+    pub fn problem(&self, source: &str) -> Result<Result<Facts, String>, BenchError> {
+        let task = json!({"problem": source});
+        let mut session = Session::start(&self.place(), &task, self.user)?;
+        Ok(match session.next()? {
+            Heard::Message(Message::Facts(facts)) => Ok(facts),
+            Heard::Message(Message::Failed(why) | Message::Refused(why)) => Err(why),
+            Heard::Message(_) => Err("it says something that is no fact".to_owned()),
+            Heard::Verdict(verdict) => Err(verdict.detail()),
+        })
+    }
+
+    /// Plans an answer to a problem whose facts are known.
+    pub fn plan(&self, problem: &str, facts: &Facts, answer: &str) -> Result<Outcome, BenchError> {
+        let task = json!({"problem": problem, "answer": answer});
+        let mut session = Session::start(&self.place(), &task, self.user)?;
+        let mut planning = Planning {
+            planner: self,
+            facts,
+            making: Making::default(),
+            extensions: Vec::new(),
+            is_constructed: false,
+            calls: 0,
+        };
+        let begin = sys::now();
+        loop {
+            if sys::now() - begin > TOTAL_S {
+                return Ok(Outcome::Failed(Verdict::TimedOut {
+                    limit_s: TOTAL_S,
+                    during: Phase::Run,
+                }));
+            }
+            let message = match session.next()? {
+                Heard::Message(message) => message,
+                Heard::Verdict(verdict) => return Ok(Outcome::Failed(verdict)),
+            };
+            match planning.hear(message)? {
+                Next::Answer(answer) => session.answer(&answer)?,
+                Next::End(outcome) => return Ok(outcome),
+            }
+        }
+    }
+}
+
+fn failed(verdict: Verdict) -> Next {
+    Next::End(Outcome::Failed(verdict))
+}
+
+fn refused(why: String) -> Next {
+    failed(Verdict::Refused { why })
+}
+
+impl Planning<'_> {
+    /// What follows from a message.
+    fn hear(&mut self, message: Message) -> Result<Next, BenchError> {
+        let made = match message {
+            Message::Build(build) => return self.build(build),
+            Message::Call(call) => return self.call(&call),
+            Message::Output(wires) => match self.making.outputs(&wires) {
+                Ok(outputs) => return self.end(outputs),
+                Err(why) => Err(why),
+            },
+            Message::Model(model) => self.construct(&model),
+            Message::Allocate((bytes, pattern)) => self.allocate(bytes, pattern.as_deref()),
+            Message::Copy((to, from)) => self.making.copy(&to, &from).map(|()| json!({})),
+            Message::Set((to, pattern)) => self.making.set(&to, &pattern).map(|()| json!({})),
+            Message::Refused(why) => Err(shown(&why)),
+            Message::Crashed(how) => return Ok(failed(Verdict::Crashed { how: shown(&how) })),
+            Message::Malformed(why) => return Ok(failed(Verdict::Malformed { why: shown(&why) })),
+            Message::Ready(_) | Message::Facts(_) | Message::Failed(_) => {
+                Err("the interpreter says something out of turn".to_owned())
+            }
+        };
+        Ok(made.map_or_else(refused, Next::Answer))
+    }
+
+    /// Gives inputs and parameters their memory.
+    fn construct(&mut self, model: &[Parameter]) -> Result<serde_json::Value, String> {
+        if std::mem::replace(&mut self.is_constructed, true) {
+            return Err("the interpreter says something out of turn".to_owned());
+        }
+        let (inputs, parameters) = self.making.given(self.facts, model)?;
+        Ok(json!({"inputs": inputs, "parameters": parameters}))
+    }
+
+    fn allocate(&mut self, bytes: u64, pattern: Option<&str>) -> Result<serde_json::Value, String> {
+        let storage = self.making.allocate(bytes)?;
+        if let Some(pattern) = pattern {
+            self.making.fill(storage, pattern)?;
+        }
+        Ok(json!({"storage": storage}))
+    }
+
+    fn build(&mut self, build: Build) -> Result<Next, BenchError> {
+        if self.extensions.len() == EXTENSIONS {
+            return Ok(refused(format!("more than {EXTENSIONS} extensions")));
+        }
+        let sources = match sources(build) {
+            Ok(sources) => sources,
+            Err(why) => return Ok(refused(why)),
+        };
+        match self.planner.extensions.build(&sources, self.planner.user)? {
+            Ok(extension) => {
+                self.extensions.push(extension);
+                let number = self.extensions.len() - 1;
+                Ok(Next::Answer(
+                    json!({"extension": number, "functions": sources.functions}),
+                ))
+            }
+            Err(verdict) => Ok(failed(verdict)),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Result<Next, BenchError> {
+        self.calls += 1;
+        if self.calls > CALLS {
+            return Ok(refused(format!("more than {CALLS} calls of extensions")));
+        }
+        let Some(extension) = self.extensions.get(call.extension) else {
+            return Ok(refused("a call of an extension that does not exist".into()));
+        };
+        let encoded = request::encode(call, &|wire| self.making.check(wire));
+        let request = match encoded {
+            Ok(request) => request,
+            Err(why) => return Ok(refused(why)),
+        };
+        let planner = self.planner;
+        let called = planner
+            .extensions
+            .call(extension, &request.call, planner.user)?;
+        let (plan, said) = match called {
+            Ok(called) => called,
+            Err(verdict) => return Ok(failed(verdict)),
+        };
+        let answer = self
+            .making
+            .append(call.extension, plan, &request.storages)
+            .and_then(|memory| match said {
+                Said::Returned(value) => {
+                    let value = self.making.returned(&value, &memory)?;
+                    Ok(json!({"returned": value}))
+                }
+                Said::Raised(why) => Ok(json!({"raised": why})),
+                Said::Nothing => Err(format!(
+                    "`{}` ended without a word of what it returns",
+                    shown(&call.function)
+                )),
+            });
+        Ok(answer.map_or_else(refused, Next::Answer))
+    }
+
+    /// Compares what is returned with the problem, and compiles the device halves.
+    fn end(&mut self, outputs: Vec<Output>) -> Result<Next, BenchError> {
+        if let Some(why) = self.mismatch(&outputs) {
+            return Ok(failed(Verdict::Wrong(Mismatch {
+                why,
+                error: f64::INFINITY,
+                paper: false,
+            })));
+        }
+        let compiled = match self.compile()? {
+            Ok(compiled) => compiled,
+            Err(verdict) => return Ok(failed(verdict)),
+        };
+        let making = std::mem::take(&mut self.making);
+        Ok(Next::End(Outcome::Planned(Box::new(ModulePlan {
+            buffers: making.buffers,
+            steps: making.steps,
+            outputs,
+            failures: making.failures,
+            compiled,
+            uncompared: self.facts.unknown.clone(),
+        }))))
+    }
+
+    /// How the outputs' shapes differ from the problem's.
+    fn mismatch(&self, outputs: &[Output]) -> Option<String> {
+        let wanted = self.facts.outputs.as_ref()?;
+        if wanted.len() != outputs.len() {
+            return Some(format!(
+                "`forward` returns {} tensors, and Model returns {}",
+                outputs.len(),
+                wanted.len()
+            ));
+        }
+        outputs.iter().zip(wanted).find_map(|(output, wanted)| {
+            (output.shape != *wanted).then(|| {
+                format!(
+                    "`forward` returns {} {:?}, and Model returns {} {:?}",
+                    output.shape.0, output.shape.1, wanted.0, wanted.1
+                )
+            })
+        })
+    }
+
+    /// Compiles the device halves for the names that the plan uses, where there is a compiler.
+    fn compile(&self) -> Result<Result<Compiled, Verdict>, BenchError> {
+        let compiler = match &self.planner.compiler {
+            Ok(compiler) => compiler,
+            Err(error) => return Ok(Ok(Compiled::Not(error.what.clone()))),
+        };
+        for (index, extension) in self.extensions.iter().enumerate() {
+            let names = self.making.names(index);
+            if names.is_empty() {
+                continue;
+            }
+            let device = &extension.halves.device;
+            let image = compiler.compile(device, &names, None, self.planner.user)?;
+            if let Err(verdict) = image {
+                return Ok(Err(verdict));
+            }
+        }
+        Ok(Ok(Compiled::By(compiler.version())))
+    }
+}
+
+/// The sources of an extension in halves.
+fn sources(build: Build) -> Result<Sources, String> {
+    let Build {
+        name,
+        cpp,
+        cuda,
+        functions,
+    } = build;
+    if cpp.len() + cuda.len() > SOURCE {
+        return Err(format!("the sources of `{}` are too long", shown(&name)));
+    }
+    for function in functions.iter().flatten() {
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
+        if !function.bytes().all(is_word) || function.starts_with("hotloop") {
+            return Err(format!("`{}` is no name of a function", shown(function)));
+        }
+    }
+    let split = |text: &str, what: &str| -> Result<Halves, String> {
+        cuda::split(text).map_err(|refusal| format!("{what}: {refusal}"))
+    };
+    Ok(Sources {
+        cpp: split(&cpp, "cpp_sources")?,
+        cuda: split(&cuda, "cuda_sources")?,
+        functions,
+    })
+}
+
+/// Words of an answer, as they may stand in a verdict.
+fn shown(text: &str) -> String {
+    let is_shown = |c: &char| !c.is_control() || *c == '\n';
+    text.chars().filter(is_shown).take(1000).collect()
+}

@@ -1,0 +1,166 @@
+// New tensors: memory of the GPU, and memsets. On the CPU nothing is allocated.
+#pragma once
+
+namespace at {
+
+inline Tensor empty(const IntArrayRef &sizes, const TensorOptions &options = {}, std::optional<MemoryFormat> = std::nullopt) {
+    Tensor made;
+    made.is_defined = true;
+    made.shape = sizes.list;
+    for (int64_t size : made.shape) if (size < 0) throw c10::Error("a tensor with a negative dimension");
+    made.steps = detail::dense(made.shape);
+    made.element = options.type;
+    if (options.kind == kCPU) {
+        made.host = std::make_shared<HostMemory>();
+    } else if (made.numel()) {
+        made.address = (uint64_t)hotloop::allocate(made.nbytes());
+        if (!made.address) throw c10::Error("CUDA out of memory");
+    }
+    return made;
+}
+
+namespace detail {
+// The bytes of one element.
+inline size_t bytes_of(double value, ScalarType type, unsigned char *to) {
+    const auto put = [&](auto number) { memcpy(to, &number, sizeof number); return sizeof number; };
+    switch (type) {
+    case ScalarType::Byte: return put((uint8_t)value);
+    case ScalarType::Char: return put((int8_t)value);
+    case ScalarType::Bool: return put((uint8_t)(value != 0));
+    case ScalarType::Short: return put((int16_t)value);
+    case ScalarType::Int: return put((int32_t)value);
+    case ScalarType::Long: return put((int64_t)value);
+    case ScalarType::Half: return put(__half(value));
+    case ScalarType::BFloat16: return put(__nv_bfloat16(value));
+    case ScalarType::Double: return put(value);
+    default: return put((float)value);
+    }
+}
+inline void write(const Tensor &to, double value) {
+    if (to.host) {
+        to.host->is_filled = true;
+        to.host->fill = value;
+        return;
+    }
+    if (!to.is_contiguous()) computes("Tensor::fill_ of a tensor whose elements do not lie together");
+    unsigned char bytes[8];
+    size_t count = bytes_of(value, to.element, bytes);
+    bool repeats = true;
+    for (size_t at = 1; at < count; at++) repeats = repeats && bytes[at] == bytes[0];
+    if (repeats) count = 1;
+    if (count == 8) hotloop::refuse_of("fill_", "a value of eight bytes cannot be set by a plan; write it by a kernel");
+    hotloop::set((void *)to.address, bytes, (uint32_t)count, to.nbytes());
+}
+}  // namespace detail
+
+inline Tensor Tensor::to(Device where) const {
+    if (where == device()) return *this;
+    if (where.is_cpu()) looks("Tensor::to the CPU");
+    Tensor made = empty(shape, options().device(where));
+    if (host->is_filled) detail::write(made, host->fill);
+    return made;
+}
+inline Tensor &Tensor::copy_(const Tensor &from, bool) {
+    if (from.host && host) { *host = *from.host; return *this; }
+    if (from.host && from.host->is_filled) return fill_(from.host->fill);
+    const bool is_plain = !host && !from.host && element == from.element && shape == from.shape && is_contiguous() && from.is_contiguous();
+    if (!is_plain) computes("Tensor::copy_ between tensors of other types, shapes or places");
+    hotloop::copy((void *)address, (const void *)from.address, nbytes(), cudaMemcpyDeviceToDevice, "Tensor::copy_");
+    return *this;
+}
+inline Tensor Tensor::clone() const { Tensor made = empty(shape, options()); made.copy_(*this); return made; }
+inline Tensor Tensor::new_empty(const IntArrayRef &sizes) const { return empty(sizes, options()); }
+inline Tensor Tensor::new_zeros(const IntArrayRef &sizes) const { return empty(sizes, options()).zero_(); }
+
+inline Tensor full(const IntArrayRef &sizes, const Scalar &value, const TensorOptions &options = {}) { return empty(sizes, options).fill_(value); }
+inline Tensor zeros(const IntArrayRef &sizes, const TensorOptions &options = {}) { return full(sizes, 0, options); }
+inline Tensor ones(const IntArrayRef &sizes, const TensorOptions &options = {}) { return full(sizes, 1, options); }
+inline Tensor scalar_tensor(const Scalar &value, const TensorOptions &options = {}) { return full(IntArrayRef(), value, options); }
+inline Tensor tensor(double value, const TensorOptions &options = {}) { return full(IntArrayRef(), value, options); }
+inline Tensor empty_like(const Tensor &like, const TensorOptions &options, std::optional<MemoryFormat> = std::nullopt) { return empty(like.shape, options); }
+inline Tensor zeros_like(const Tensor &like, const TensorOptions &options) { return zeros(like.shape, options); }
+inline Tensor ones_like(const Tensor &like, const TensorOptions &options) { return ones(like.shape, options); }
+inline Tensor full_like(const Tensor &like, const Scalar &value, const TensorOptions &options) { return full(like.shape, value, options); }
+inline Tensor empty_like(const Tensor &like) { return empty(like.shape, like.options()); }
+inline Tensor zeros_like(const Tensor &like) { return zeros(like.shape, like.options()); }
+inline Tensor ones_like(const Tensor &like) { return ones(like.shape, like.options()); }
+inline Tensor full_like(const Tensor &like, const Scalar &value) { return full(like.shape, value, like.options()); }
+
+#define HOTLOOP_COMPUTES(name) template <class... Ts> Tensor name(const Tensor &, Ts &&...) { computes("torch::" #name); }
+HOTLOOP_COMPUTES(add) HOTLOOP_COMPUTES(sub) HOTLOOP_COMPUTES(mul) HOTLOOP_COMPUTES(div) HOTLOOP_COMPUTES(matmul)
+HOTLOOP_COMPUTES(mm) HOTLOOP_COMPUTES(bmm) HOTLOOP_COMPUTES(addmm) HOTLOOP_COMPUTES(linear) HOTLOOP_COMPUTES(relu)
+HOTLOOP_COMPUTES(sigmoid) HOTLOOP_COMPUTES(tanh) HOTLOOP_COMPUTES(gelu) HOTLOOP_COMPUTES(softmax) HOTLOOP_COMPUTES(log_softmax)
+HOTLOOP_COMPUTES(sum) HOTLOOP_COMPUTES(mean) HOTLOOP_COMPUTES(max) HOTLOOP_COMPUTES(min) HOTLOOP_COMPUTES(conv1d)
+HOTLOOP_COMPUTES(conv2d) HOTLOOP_COMPUTES(conv3d) HOTLOOP_COMPUTES(conv_transpose2d) HOTLOOP_COMPUTES(layer_norm)
+HOTLOOP_COMPUTES(batch_norm) HOTLOOP_COMPUTES(max_pool2d) HOTLOOP_COMPUTES(avg_pool2d) HOTLOOP_COMPUTES(cumsum)
+HOTLOOP_COMPUTES(exp) HOTLOOP_COMPUTES(log) HOTLOOP_COMPUTES(sqrt) HOTLOOP_COMPUTES(rsqrt) HOTLOOP_COMPUTES(abs)
+HOTLOOP_COMPUTES(pow) HOTLOOP_COMPUTES(norm) HOTLOOP_COMPUTES(argmax) HOTLOOP_COMPUTES(argmin) HOTLOOP_COMPUTES(where)
+HOTLOOP_COMPUTES(clamp) HOTLOOP_COMPUTES(dot) HOTLOOP_COMPUTES(var) HOTLOOP_COMPUTES(std) HOTLOOP_COMPUTES(pad)
+#undef HOTLOOP_COMPUTES
+template <class... Ts> Tensor cat(Ts &&...) { computes("torch::cat"); }
+template <class... Ts> Tensor stack(Ts &&...) { computes("torch::stack"); }
+template <class... Ts> Tensor einsum(Ts &&...) { computes("torch::einsum"); }
+template <class... Ts> Tensor from_blob(Ts &&...) { hotloop::refuse_of("torch::from_blob", "a plan has no tensors over memory of the host"); }
+template <class... Ts> Tensor rand(Ts &&...) { computes("torch::rand"); }
+template <class... Ts> Tensor randn(Ts &&...) { computes("torch::randn"); }
+template <class... Ts> Tensor arange(Ts &&...) { computes("torch::arange"); }
+
+constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = kFloat, kHalf = ScalarType::Half, kFloat16 = kHalf,
+    kDouble = ScalarType::Double, kFloat64 = kDouble, kBFloat16 = ScalarType::BFloat16, kInt = ScalarType::Int,
+    kInt32 = kInt, kLong = ScalarType::Long, kInt64 = kLong, kShort = ScalarType::Short, kInt16 = kShort,
+    kChar = ScalarType::Char, kInt8 = kChar, kByte = ScalarType::Byte, kUInt8 = kByte, kBool = ScalarType::Bool;
+
+namespace cuda {
+struct CUDAStream {
+    operator cudaStream_t() const { return nullptr; }
+    cudaStream_t stream() const { return nullptr; }
+    int device_index() const { return 0; }
+    void synchronize() const {}
+};
+inline CUDAStream getCurrentCUDAStream(int = -1) { return {}; }
+inline CUDAStream getDefaultCUDAStream(int = -1) { return {}; }
+inline CUDAStream getStreamFromPool(bool = false, int = -1) { return {}; }
+inline bool is_available() { return true; }
+inline cudaDeviceProp *getCurrentDeviceProperties() {
+    static cudaDeviceProp known;
+    hotloop::properties(&known);
+    return &known;
+}
+inline cudaDeviceProp *getDeviceProperties(int) { return getCurrentDeviceProperties(); }
+inline int current_device() { return 0; }
+inline int warp_size() { return 32; }
+}  // namespace cuda
+inline std::optional<Device> device_of(const Tensor &tensor) { return tensor.device(); }
+inline int64_t maybe_wrap_dim(int64_t at, int64_t count, bool = true) { return at < 0 ? at + count : at; }
+struct DeviceGuard { template <class T> explicit DeviceGuard(T &&) {} };
+}  // namespace at
+
+namespace c10 {
+using at::DeviceGuard;
+namespace cuda {
+using namespace at::cuda;
+struct CUDAGuard { template <class T> explicit CUDAGuard(T &&) {} };
+struct OptionalCUDAGuard { OptionalCUDAGuard() {} template <class T> explicit OptionalCUDAGuard(T &&) {} };
+struct CUDAStreamGuard { template <class T> explicit CUDAStreamGuard(T &&) {} };
+}  // namespace cuda
+}  // namespace c10
+namespace at::cuda {
+using c10::cuda::CUDAGuard;
+using c10::cuda::OptionalCUDAGuard;
+using c10::cuda::CUDAStreamGuard;
+template <class T> T *ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
+inline int current_device_index() { return 0; }
+}
+namespace torch {
+using namespace at;
+using at::cuda::getCurrentCUDAStream;
+using Dtype = at::ScalarType;
+inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
+inline TensorOptions device(Device where) { return TensorOptions(where); }
+inline TensorOptions requires_grad(bool = true) { return {}; }
+struct NoGradGuard { NoGradGuard() {} };
+namespace cuda { inline bool is_available() { return true; } inline void synchronize(int = -1) {} using namespace at::cuda; }
+namespace indexing {}
+namespace autograd {}
+namespace nn { namespace functional {} }
+}

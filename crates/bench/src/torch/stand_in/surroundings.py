@@ -1,0 +1,109 @@
+"""What the code of problems and answers finds around it: builtins without doors, and modules by list."""
+
+import builtins
+import importlib
+import types
+
+import link
+import screen
+import work
+
+# Modules of Python that compute and reach nothing.
+HARMLESS = {
+    "__future__", "abc", "cmath", "collections", "collections.abc", "contextlib", "copy",
+    "dataclasses", "enum", "functools", "itertools", "math", "numbers", "operator", "string",
+    "textwrap", "typing", "warnings",
+}
+# Names that harmless modules have and that reach further.
+DOORS = {"sys", "os", "catch_warnings", "nullcontext_", "attrgetter", "methodcaller"}
+REASONS = {
+    "os": "files, processes and the environment are closed to it",
+    "sys": "the interpreter is closed to it",
+    "subprocess": "it starts no processes",
+    "ctypes": "it reaches past Python",
+    "cupy": "another library would do the work",
+    "triton": "only CUDA by load_inline can be planned",
+    "numpy": "numbers on the host have no place in a plan",
+    "gc": "it looks for objects that are not its own",
+    "inspect": "it looks at its caller",
+    "threading": "a plan is made by one thread",
+    "time": "there is no clock",
+}
+
+_views = {}
+
+
+def view(name):
+    """A harmless module's own public names, without the modules that it uses."""
+    if name not in _views:
+        real = importlib.import_module(name)
+        names = getattr(real, "__all__", None) or [one for one in dir(real) if one[0] != "_"]
+        seen = types.ModuleType(name)
+        for one in names:
+            value = getattr(real, one, None)
+            if one not in DOORS and not isinstance(value, types.ModuleType):
+                setattr(seen, one, value)
+        _views[name] = seen
+        if "." in name:
+            above, _, last = name.rpartition(".")
+            setattr(view(above), last, seen)
+    return _views[name]
+
+
+def import_by_list(name, globals=None, locals=None, fromlist=(), level=0):
+    """`import`, for what stands on a list."""
+    top = name.split(".")[0]
+    if level == 0 and top == "torch":
+        module = importlib.import_module("torch")
+        part = module
+        for word in name.split(".")[1:]:
+            part = getattr(part, word)
+        if not fromlist:
+            return module
+        for one in fromlist:
+            if one != "*":
+                getattr(part, one)
+        return part
+    if level == 0 and name in HARMLESS:
+        return view(name) if fromlist else view(top)
+    if work.is_problem():
+        raise ImportError(f"`{name}` cannot be imported here")
+    reason = REASONS.get(top, "it is not on the list of what an answer may import")
+    link.refuse(f"it imports `{name}`: {reason}")
+
+
+class _Closed:
+    """A builtin that is no more."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, *values, **named):
+        link.refuse(f"it calls `{self.name}`, which reaches around the jail")
+
+
+def _print(*values, **named):
+    """Printing shows nothing, but what it shows may need numbers."""
+    for value in values:
+        str(value)
+
+
+def _attribute(name):
+    if isinstance(name, str) and name in screen.ATTRIBUTES:
+        link.refuse(f"it asks for `{name}` of an object, which reaches into the interpreter")
+    return name
+
+
+def surroundings(name):
+    """The names that a text starts with."""
+    safe = {one: value for one, value in vars(builtins).items() if one[0] != "_"}
+    for one in screen.CLOSED:
+        safe[one] = _Closed(one)
+    safe["__import__"] = import_by_list
+    safe["__build_class__"] = builtins.__build_class__
+    safe["__debug__"] = True
+    safe["print"] = _print
+    safe["getattr"] = lambda of, one, *rest: getattr(of, _attribute(one), *rest)
+    safe["setattr"] = lambda of, one, value: setattr(of, _attribute(one), value)
+    safe["hasattr"] = lambda of, one: hasattr(of, _attribute(one))
+    return {"__name__": name, "__builtins__": safe, "__doc__": None}

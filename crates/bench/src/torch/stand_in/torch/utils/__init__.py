@@ -1,0 +1,3 @@
+"""What problems and answers use of torch.utils."""
+
+from torch.utils import cpp_extension

@@ -1,0 +1,167 @@
+//! Answers written for torch, up to their plans: no GPU, no NVRTC and no torch is needed.
+//!
+//! An honest answer's file begins with the name of its problem. A hostile one's first line says
+//! `# PROBLEM: VERDICT: words of the reason`.
+
+use std::path::{Path, PathBuf};
+
+use hotloop_bench::torch::{Compiled, Facts, ModulePlan, Origin, Outcome, Planner, Step};
+
+use crate::{beside, settings};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/torch")
+        .join(name)
+}
+
+/// The names and texts of a folder's files that `HOTLOOP_FIXTURE` does not leave out.
+fn files(name: &str) -> Vec<(String, String)> {
+    let only = std::env::var("HOTLOOP_FIXTURE").ok();
+    let paths = std::fs::read_dir(folder(name)).unwrap();
+    let mut files: Vec<(String, String)> = paths
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        })
+        .filter(|(name, _)| only.as_ref().is_none_or(|only| name.contains(only)))
+        .collect();
+    files.sort();
+    files
+}
+
+/// A problem and its facts.
+fn problem(planner: &Planner, name: &str) -> (String, Facts) {
+    let path = folder("problems").join(format!("{name}.py"));
+    let source = std::fs::read_to_string(path).unwrap();
+    let facts = planner.problem(&source).unwrap().unwrap();
+    (source, facts)
+}
+
+fn planned(planner: &Planner, of: &str, answer: &str) -> ModulePlan {
+    let (source, facts) = problem(planner, of);
+    match planner.plan(&source, &facts, answer).unwrap() {
+        Outcome::Planned(plan) => *plan,
+        Outcome::Failed(verdict) => panic!("{}: {}", verdict.label(), verdict.detail()),
+    }
+}
+
+/// Each file is a problem that asserts of the stand-in what is known of torch.
+#[test]
+fn the_stand_in_has_the_shapes_of_torch() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    for (name, source) in files("stand_in") {
+        let facts = planner.problem(&source).unwrap();
+        assert!(facts.is_ok(), "{name}: {facts:?}");
+    }
+}
+
+#[test]
+fn honest_answers_have_plans() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let mut failed = Vec::new();
+    for (name, answer) in files("honest") {
+        let of = name.split('-').next().unwrap();
+        let (source, facts) = problem(&planner, of);
+        match planner.plan(&source, &facts, &answer).unwrap() {
+            Outcome::Planned(plan) => {
+                assert!(plan.launches() > 0 && plan.outputs.len() == 1, "{name}");
+                assert_eq!(plan.uncompared, None, "{name}");
+            }
+            Outcome::Failed(verdict) => {
+                failed.push(format!("{name}: {}: {}", verdict.label(), verdict.detail()));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn hostile_answers_have_verdicts_and_no_plan() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let mut failed = Vec::new();
+    for (name, answer) in files("cheats") {
+        let first = answer.lines().next().unwrap().trim_start_matches("# ");
+        let mut words = first.splitn(3, ": ");
+        let mut word = || words.next().unwrap_or_default().trim_end().to_owned();
+        let (of, label, why) = (word(), word(), word());
+        let (source, facts) = problem(&planner, &of);
+        let outcome = planner.plan(&source, &facts, &answer);
+        let said = match outcome {
+            Ok(Outcome::Failed(verdict)) => {
+                let detail = verdict.detail();
+                if verdict.label().name() == label && detail.contains(&why) {
+                    continue;
+                }
+                format!("{}: {detail}", verdict.label())
+            }
+            Ok(Outcome::Planned(plan)) => format!("planned: {plan:?}"),
+            Err(error) => format!("error: {error}"),
+        };
+        failed.push(format!("{name}: expected {label}: {why}\n    {said}"));
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn a_plan_names_kernels_and_the_memory_that_they_touch() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let answer = std::fs::read_to_string(folder("honest").join("layernorm-own-names.py")).unwrap();
+    let plan = planned(&planner, "layernorm", &answer);
+    let names: Vec<&str> = plan.buffers.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["input 0", "ln.weight", "ln.bias", "own 0"]);
+    let parameter = Origin::Parameter("ln.weight".to_owned());
+    assert_eq!(plan.buffers[1].origin, parameter, "by order");
+    let [Step::Launch(launch)] = plan.steps.as_slice() else {
+        panic!("{:?}", plan.steps);
+    };
+    assert_eq!(launch.kernel, "layernorm_kernel<128>");
+    assert_eq!((launch.grid, launch.block), ([512, 1, 1], [128, 1, 1]));
+    assert_eq!(launch.touches(), [0, 1, 2, 3]);
+    assert_eq!(launch.arguments[5].bytes, 1e-5f32.to_le_bytes());
+    assert_eq!(plan.outputs[0].shape.1, [16, 32, 256]);
+    assert_eq!(plan.outputs[0].memory, 3);
+    if let Compiled::Not(why) = planner.compiler() {
+        assert_eq!(plan.compiled, Compiled::Not(why));
+    }
+}
+
+#[test]
+fn a_problem_that_cannot_be_read_says_why() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let (relu, _) = problem(&planner, "relu");
+    let unknown = relu.replace("nn.Module)", "nn.LSTM)");
+    let why = planner.problem(&unknown).unwrap().unwrap_err();
+    assert!(why.contains("torch.nn.LSTM"), "{why}");
+    let endless = relu.replace("return []", "while True: pass");
+    let why = planner.problem(&endless).unwrap().unwrap_err();
+    assert!(why.contains("10"), "{why}");
+    let strange = relu.replace("torch.relu(x)", "torch.fft.fft(x)");
+    let facts = planner.problem(&strange).unwrap().unwrap();
+    assert!(facts.outputs.is_none() && facts.unknown.is_some());
+}
+
+/// With `HOTLOOP_KERNELBENCH` naming a checkout.
+#[test]
+fn the_real_problems_of_level_one_are_read() {
+    let Some(folder) = std::env::var_os("HOTLOOP_KERNELBENCH") else {
+        return;
+    };
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let level = Path::new(&folder).join("KernelBench/level1");
+    let mut read = 0;
+    for entry in std::fs::read_dir(level).unwrap() {
+        let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let facts = planner.problem(&source).unwrap().unwrap();
+        assert!(facts.outputs.is_some(), "{:?}", facts.unknown);
+        read += 1;
+    }
+    assert_eq!(read, 100);
+}

@@ -1,0 +1,2 @@
+# relu: malformed: no class
+

@@ -1,0 +1,11 @@
+# relu: timed-out: 
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+while True:
+    pass
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return own.relu(x)

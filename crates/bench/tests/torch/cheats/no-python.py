@@ -1,0 +1,6 @@
+# relu: malformed: line 6
+import torch
+import torch.nn as nn
+from torch.utils.cpp_extension import load_inline
+
+this is no Python

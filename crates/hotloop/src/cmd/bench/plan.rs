@@ -1,0 +1,135 @@
+//! `hotloop bench plan`: what answers to problems of `KernelBench` would do on a GPU, without one.
+
+mod problems;
+mod text;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hotloop_bench::torch::{Compiled, Facts, Outcome, Planner};
+use serde_json::{Value, json};
+
+use crate::cli::plan::PlanArgs;
+use crate::failure::{Failure, Status};
+use crate::output::table::Table;
+use crate::output::{count, say, say_json};
+use crate::progress::Progress;
+use text::{NO_JUDGEMENT, Planned};
+
+/// Bytes of the longest answer that is read.
+const LONGEST: u64 = 1 << 20;
+
+pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
+    let problems = problems::named(&arguments.task, arguments.kernelbench.as_deref())?;
+    let planner = {
+        let _progress = Progress::spinner("preparing the machine", !arguments.json);
+        Planner::open(&crate::settings::own()?)?
+    };
+    if arguments.answers.is_empty() {
+        return problems::show(&planner, &problems, arguments.json);
+    }
+    let [problem] = problems.as_slice() else {
+        return Err(
+            Failure::user("answers are for one problem").hint("name one, as in kernelbench/1/19")
+        );
+    };
+    let facts = planner.problem(&problem.source)?.map_err(|why| {
+        Failure::user(format!(
+            "{}: the problem cannot be read: {why}",
+            problem.name
+        ))
+    })?;
+    let progress = Progress::answers(arguments.answers.len(), !arguments.json);
+    let mut made = Vec::new();
+    for path in &arguments.answers {
+        let answer = read(path)?;
+        let begin = std::time::Instant::now();
+        let outcome = planner.plan(&problem.source, &facts, &answer)?;
+        progress.answered(1);
+        made.push(Planned {
+            name: path.display().to_string(),
+            outcome,
+            seconds: begin.elapsed().as_secs_f64(),
+        });
+    }
+    drop(progress);
+    if arguments.json {
+        for one in &made {
+            say_json(&facts_of(&problem.name, one));
+        }
+        return Ok(Status::Fine);
+    }
+    match made.as_slice() {
+        [one] => say(&text::of_one(&problem.name, &facts, one)),
+        all => say(&summary(&problem.name, &facts, all, &planner.compiler())),
+    };
+    Ok(Status::Fine)
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let failed = |why: String| Failure::user(format!("{}: {why}", path.display()));
+    let length = path.metadata().map_err(|error| failed(error.to_string()))?;
+    if length.len() > LONGEST {
+        return Err(failed(format!("an answer has at most {LONGEST} bytes")));
+    }
+    let bytes = fs_err::read(path).map_err(|error| Failure::user(error.to_string()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn facts_of(problem: &str, planned: &Planned) -> Value {
+    let mut facts = json!({
+        "task": problem,
+        "answer": planned.name,
+        "seconds": planned.seconds,
+        "judged": false,
+    });
+    let more = match &planned.outcome {
+        Outcome::Planned(plan) => json!({"verdict": "planned", "plan": plan}),
+        Outcome::Failed(verdict) => {
+            json!({"verdict": verdict.label().name(), "why": verdict.detail()})
+        }
+    };
+    if let (Value::Object(facts), Value::Object(more)) = (&mut facts, more) {
+        facts.extend(more);
+    }
+    facts
+}
+
+/// A table of many answers, and how many of them have plans.
+fn summary(problem: &str, facts: &Facts, all: &[Planned], compiler: &Compiled) -> String {
+    let mut table = Table::new().left("answer").left("verdict").left("what");
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for Planned { name, outcome, .. } in all {
+        let (verdict, what) = match outcome {
+            Outcome::Planned(plan) => ("planned", count(plan.launches(), "launch")),
+            Outcome::Failed(verdict) => {
+                let detail = verdict.detail();
+                let first = detail.lines().next().unwrap_or_default().to_owned();
+                let label = verdict.label().name();
+                *reasons.entry(format!("{label}: {first}")).or_default() += 1;
+                (label, first)
+            }
+        };
+        table.row([name.as_str(), verdict, &what]);
+    }
+    let failed: usize = reasons.values().sum();
+    let mut reasons: Vec<(String, usize)> = reasons.into_iter().collect();
+    reasons.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut why = Table::new().right("answers").left("why not");
+    for (reason, times) in &reasons {
+        why.row([times.to_string(), reason.clone()]);
+    }
+    let why = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!("\n\n{}", why.render())
+    };
+    format!(
+        "{problem}: {}\n\n{}{why}\n\n{} of {} planned; {}.\n{NO_JUDGEMENT}",
+        text::of_problem(facts),
+        table.render(),
+        all.len() - failed,
+        count(all.len(), "answer"),
+        text::of_compiler(compiler),
+    )
+}

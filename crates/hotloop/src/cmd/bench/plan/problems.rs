@@ -1,0 +1,83 @@
+//! The problems that `hotloop bench plan` names, and their shapes.
+
+use std::path::Path;
+
+use hotloop_bench::torch::Planner;
+use serde_json::json;
+
+use super::text;
+use crate::cmd::task::kernelbench;
+use crate::failure::{Failure, Status};
+use crate::output::table::Table;
+use crate::output::{count, say, say_json};
+
+/// A problem with its text.
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) source: String,
+}
+
+/// The problem of a file or of a checkout, or all problems of a level.
+pub(super) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<Named>, Failure> {
+    if Path::new(task).extension().is_some_and(|end| end == "py") {
+        let source =
+            fs_err::read_to_string(task).map_err(|error| Failure::user(error.to_string()))?;
+        let name = task.to_owned();
+        return Ok(vec![Named { name, source }]);
+    }
+    let Some(folder) = checkout else {
+        return Err(Failure::user(format!("{task} is a problem of KernelBench"))
+            .hint("--kernelbench names a checkout that you have cloned"));
+    };
+    let problems = kernelbench::checkout(folder)?;
+    let is_of_level = |name: &str| {
+        name.rsplit_once('/')
+            .is_some_and(|(level, _)| level == task)
+    };
+    let found: Vec<Named> = problems
+        .all
+        .iter()
+        .filter(|problem| problem.name() == task || is_of_level(&problem.name()))
+        .map(|problem| Named {
+            name: problem.name(),
+            source: problem.source.clone(),
+        })
+        .collect();
+    if found.is_empty() {
+        return Err(
+            Failure::user(format!("{task}: the checkout has no such problem"))
+                .hint("hotloop task list --kernelbench DIR lists them"),
+        );
+    }
+    Ok(found)
+}
+
+/// Reads problems and shows their shapes.
+pub(super) fn show(planner: &Planner, problems: &[Named], json: bool) -> Result<Status, Failure> {
+    let mut table = Table::new().left("problem").left("shapes");
+    let mut read = 0;
+    for problem in problems {
+        let facts = planner.problem(&problem.source)?;
+        if json {
+            say_json(&match &facts {
+                Ok(facts) => json!({"task": problem.name, "facts": facts}),
+                Err(why) => json!({"task": problem.name, "why": why}),
+            });
+        }
+        match facts {
+            Ok(facts) => {
+                read += 1;
+                table.row([problem.name.as_str(), &text::of_problem(&facts)]);
+            }
+            Err(why) => table.row([problem.name.as_str(), &format!("cannot be read: {why}")]),
+        }
+    }
+    if !json {
+        say(&format!(
+            "{}\n\n{read} of {} read",
+            table.render(),
+            count(problems.len(), "problem")
+        ));
+    }
+    Ok(Status::Fine)
+}
