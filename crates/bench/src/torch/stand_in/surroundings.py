@@ -15,7 +15,7 @@ HARMLESS = {
     "textwrap", "typing", "warnings",
 }
 # Names that harmless modules have and that reach further.
-DOORS = {"sys", "os", "catch_warnings", "nullcontext_", "attrgetter", "methodcaller"}
+DOORS = {"sys", "os", "catch_warnings", "attrgetter", "methodcaller"}
 REASONS = {
     "os": "files, processes and the environment are closed to it",
     "sys": "the interpreter is closed to it",
