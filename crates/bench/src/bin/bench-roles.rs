@@ -51,7 +51,8 @@ fn try_gpu(words: &[String]) -> Result<(), Failure> {
 }
 
 /// Whether a candidate's verdict is expected. An emulated GPU shares its processor with other
-/// processes, so that its clocks may disagree about what is correct.
+/// processes, so that its clocks may disagree about what is correct. Beside others, marks that were moved
+/// earn no doubt, but the examiner's clock counts instead of them.
 fn judge(trial: &mut Trial, name: &str, is_emulated: bool) -> bool {
     let expected = Trial::expected(name);
     match trial.judge(name) {
@@ -61,7 +62,12 @@ fn judge(trial: &mut Trial, name: &str, is_emulated: bool) -> bool {
                 && expected == "correct"
                 && label == "suspect"
                 && verdict.detail().contains("the examiner's clock says");
-            let right = disturbed || expected.split(", ").any(|word| word == label);
+            let timed = verdict.measured().map(|measured| &measured.timing);
+            let unbelieved = timed.is_some_and(|timing| timing.kept == 0 && !timing.quiet);
+            let right = disturbed
+                || expected
+                    .split(", ")
+                    .any(|word| word == label || word == "unbelieved" && unbelieved);
             let mark = if right { "  " } else { "!!" };
             println!(
                 "{mark} {name:28} {label:10} {:7.1} ms  {}",

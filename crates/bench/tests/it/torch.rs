@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use hotloop_bench::torch::{Compiled, Facts, ModulePlan, Origin, Outcome, Planner, Step};
+use hotloop_flow::BenchError;
 
 use crate::{beside, settings};
 
@@ -39,9 +40,24 @@ fn problem(planner: &Planner, name: &str) -> (String, Facts) {
     (source, facts)
 }
 
+/// What comes of an answer. A machine with other work fails sometimes, and says so.
+fn outcome(
+    planner: &Planner,
+    source: &str,
+    facts: &Facts,
+    answer: &str,
+) -> Result<Outcome, BenchError> {
+    /// How often a machine may say so.
+    const ATTEMPTS: usize = 4;
+    let mut attempts = (0..ATTEMPTS).map(|_| planner.plan(source, facts, answer));
+    let had_none = |error: &BenchError| error.what.contains("hardly had a processor");
+    let decided = attempts.find(|attempt| !attempt.as_ref().is_err_and(had_none));
+    decided.expect("a processor")
+}
+
 fn planned(planner: &Planner, of: &str, answer: &str) -> ModulePlan {
     let (source, facts) = problem(planner, of);
-    match planner.plan(&source, &facts, answer).unwrap() {
+    match outcome(planner, &source, &facts, answer).unwrap() {
         Outcome::Planned(plan) => *plan,
         Outcome::Failed(verdict) => panic!("{}: {}", verdict.label(), verdict.detail()),
     }
@@ -66,7 +82,7 @@ fn honest_answers_have_plans() {
     for (name, answer) in files("honest") {
         let of = name.split('-').next().unwrap();
         let (source, facts) = problem(&planner, of);
-        match planner.plan(&source, &facts, &answer).unwrap() {
+        match outcome(&planner, &source, &facts, &answer).unwrap() {
             Outcome::Planned(plan) => {
                 assert!(plan.launches() > 0 && plan.outputs.len() == 1, "{name}");
                 assert_eq!(plan.uncompared, None, "{name}");
@@ -90,8 +106,7 @@ fn hostile_answers_have_verdicts_and_no_plan() {
         let mut word = || words.next().unwrap_or_default().trim_end().to_owned();
         let (of, label, why) = (word(), word(), word());
         let (source, facts) = problem(&planner, &of);
-        let outcome = planner.plan(&source, &facts, &answer);
-        let said = match outcome {
+        let said = match outcome(&planner, &source, &facts, &answer) {
             Ok(Outcome::Failed(verdict)) => {
                 let detail = verdict.detail();
                 if verdict.label().name() == label && detail.contains(&why) {

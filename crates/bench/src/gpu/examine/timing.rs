@@ -141,15 +141,27 @@ pub(super) fn contradiction(runs: &[Run], before: &Idle, now: &Idle) -> Option<S
     })
 }
 
+/// What a run took: by its marks where both clocks agree, and else by the examiner's, which nobody can
+/// move and which also holds what the run waited for.
+fn believed_s(run: &Run, idle: &Idle) -> f64 {
+    if agrees(run, idle) {
+        run.clocked.seconds
+    } else {
+        run.clocked.seconds.max(run.round_s - idle.least_s)
+    }
+}
+
 /// The timing from at least one run. `alone` says whether nobody else is known to use the GPU.
 pub(super) fn timing(runs: &[Run], idle: &Idle, alone: bool) -> Timing {
-    let all: Vec<f64> = runs.iter().map(|run| run.clocked.seconds).collect();
+    let all: Vec<f64> = runs.iter().map(|run| believed_s(run, idle)).collect();
     let kept = runs.iter().filter(|run| agrees(run, idle));
     let kept: Vec<f64> = kept.map(|run| run.clocked.seconds).collect();
-    let quiet = alone && kept.len() >= runs_of(median(&all)).min(all.len());
-    let basis = if quiet { &kept } else { &all };
+    let marked: Vec<f64> = runs.iter().map(|run| run.clocked.seconds).collect();
+    let quiet = alone && kept.len() >= runs_of(median(&marked)).min(all.len());
+    // Marks count only where a run confirms them.
+    let basis = if kept.is_empty() { &all } else { &kept };
     Timing {
-        min_s: all.iter().copied().fold(f64::INFINITY, f64::min),
+        min_s: least(basis.iter().copied()),
         median_s: median(basis),
         paper_s: mean(&all[..all.len().min(3)]),
         cv: variation(basis),
@@ -244,5 +256,21 @@ mod tests {
         disturbed[0].round_s += 5e-3;
         let loud = timing(&disturbed, &IDLE, true);
         assert_eq!((loud.kept, loud.quiet), (4, false));
+        assert!((loud.median_s - 1.25e-3).abs() < 1e-12, "of the four");
+    }
+
+    #[test]
+    fn marks_that_no_run_confirms_do_not_count() {
+        let moved = [run(0.1e-3, IDLE.least_s + 1e-3); 5];
+        let timed = timing(&moved, &IDLE, false);
+        assert_eq!((timed.kept, timed.quiet), (0, false));
+        for seconds in [timed.median_s, timed.min_s, timed.paper_s] {
+            assert!((seconds - 1e-3).abs() < 1e-12, "{timed:?}");
+        }
+        let mut some = moved;
+        some[4] = honest(1e-3);
+        let timed = timing(&some, &IDLE, true);
+        assert_eq!((timed.kept, timed.quiet), (1, false));
+        assert!((timed.median_s - 1e-3).abs() < 1e-12, "{timed:?}");
     }
 }
