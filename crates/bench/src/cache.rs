@@ -78,20 +78,17 @@ impl Cache {
     }
 
     fn check_reachable(&self) -> Result<(), BenchError> {
-        use std::os::unix::fs::PermissionsExt;
-        let closed = |folder: &&Path| {
-            folder
-                .metadata()
-                .is_ok_and(|data| data.permissions().mode() & 0o001 == 0)
-        };
-        match self.path.ancestors().find(closed) {
-            Some(folder) if sys::is_root() => Err(BenchError::machine(format!(
+        if !sys::is_root() {
+            return Ok(());
+        }
+        match sys::closed_to_others(&self.path) {
+            Some(folder) => Err(BenchError::machine(format!(
                 "the cache {} is not reachable for the unprivileged users that root judges as: {} is closed",
                 self.path.display(),
                 folder.display()
             ))
             .hint("set HOTLOOP_CACHE to a folder that others may enter")),
-            Some(_) | None => Ok(()),
+            None => Ok(()),
         }
     }
 

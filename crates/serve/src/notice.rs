@@ -10,6 +10,12 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "notice", rename_all = "kebab-case")]
 pub enum Notice {
+    /// The port is taken. This is always the first notice, so that a program that starts a service
+    /// finds the address in its first line.
+    Listening {
+        /// As a client names it, with its scheme.
+        address: String,
+    },
     /// The bench judges.
     BenchReady { machine: String },
     /// The bench could not start or failed, and is restarted.
@@ -65,6 +71,7 @@ pub type Listener = Arc<dyn Fn(&Notice) + Send + Sync>;
 impl std::fmt::Display for Notice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::Listening { address } => write!(f, "the service listens on {address}"),
             Self::BenchReady { machine } => write!(f, "the bench judges on {machine}"),
             Self::BenchFailed {
                 what,

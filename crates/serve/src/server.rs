@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::desk::Factory;
 use crate::guard::Guard;
 use crate::hosts::Hosts;
-use crate::notice::{Listener, patient};
+use crate::notice::{Listener, Notice, patient};
 use crate::router::router;
 use crate::settings::{Refusal, Settings};
 use crate::wire::{self, Door};
@@ -55,6 +55,10 @@ impl Server {
             .map_err(cannot)?;
         let address = port.local_addr().map_err(cannot)?;
         let listener = patient(listener);
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        listener(&Notice::Listening {
+            address: format!("{scheme}://{address}"),
+        });
         let app = Arc::new(App::new(&settings, factory, Arc::clone(&listener)));
         let metrics = Arc::clone(&app.metrics);
         let guard = Arc::new(Guard::new(

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use hotloop_flow::{BenchError, Remedy};
+use hotloop_flow::verdict::Phase;
+use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::compiling::diagnostics::{NO_PROCESS, NO_SPACE, no_process, shorten};
 use crate::compiling::patience::{Patience, Waited};
@@ -46,6 +47,14 @@ impl Allowance {
             wall: self.wall_s,
             processor: 0.9 * self.processor_s as f64,
             put_off: 20.0,
+        }
+    }
+
+    /// The verdict on a source that takes longer.
+    pub(crate) fn timed_out(self) -> Verdict {
+        Verdict::TimedOut {
+            limit_s: self.wall_s,
+            during: Phase::Compile,
         }
     }
 }
@@ -89,32 +98,28 @@ pub(crate) struct Run<'a> {
     pub(crate) file_bytes: u64,
 }
 
-/// How a confined command ended; what it printed, if all went well.
-pub(crate) enum Ended {
-    Fine(File),
-    Failed(String),
-    TimedOut,
-}
+/// What a confined command printed, or the verdict on the source that it failed on.
+type Ended = Result<File, Verdict>;
 
 impl ConfinedCompiler {
     /// Runs the compiler in `folder`; once more, if it says that it could not start a process. That is believed of one that
     /// cannot compile nothing at all either.
     pub(crate) fn run(&self, run: Run<'_>) -> Result<Ended, BenchError> {
         let ended = self.attempt(run)?;
-        if !matches!(&ended, Ended::Failed(said) if said.contains(NO_PROCESS)) {
+        if !says_no_process(&ended) {
             return Ok(ended);
         }
         let empty = self.scratch.folder(run.user)?;
         fs_err::write(empty.path().join("empty.c"), "").map_err(|error| no_space(&error))?;
         let nothing = ["-pipe", "-c", "empty.c", "-o", "empty.o"].map(String::from);
-        if let Ended::Failed(said) = self.attempt(Run {
+        if let Err(verdict) = self.attempt(Run {
             folder: &empty,
             arguments: &nothing,
             extra: Path::new("/dev/null"),
             file_bytes: OUTPUT_BYTES,
             ..run
         })? {
-            return Err(no_process(&said));
+            return Err(no_process(&verdict.detail()));
         }
         self.attempt(run)
     }
@@ -164,13 +169,13 @@ impl ConfinedCompiler {
                 .hint("other work keeps the cores busy, or the host takes them away"));
         }
         if ended && status.success() {
-            return Ok(Ended::Fine(stdout));
+            return Ok(Ok(stdout));
         }
         if !ended
             || usage.processor_s > self.allowance.processor_s as f64 - 0.1
             || status.signal() == Some(libc::SIGXCPU)
         {
-            return Ok(Ended::TimedOut);
+            return Ok(Err(self.allowance.timed_out()));
         }
         let report = read_all(report);
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
@@ -179,10 +184,10 @@ impl ConfinedCompiler {
                 .signal()
                 .is_some_and(|signal| signal == libc::SIGKILL || sys::is_request_to_end(signal));
         if killed && usage.peak_bytes > MODEST_BYTES {
-            return Ok(Ended::Failed("the compiler ran out of memory".into()));
+            return Ok(Err(not_compiled("the compiler ran out of memory".into())));
         }
         failure_of_machine(confine::complaint(&report), &said, folder, killed)
-            .map_or(Ok(Ended::Failed(shorten(&said))), Err)
+            .map_or(Ok(Err(not_compiled(shorten(&said)))), Err)
     }
 
     /// What the compiler may do in `run`, as the role reads it.
@@ -205,6 +210,14 @@ impl ConfinedCompiler {
         };
         serde_json::to_string(&confinement).map_err(|error| BenchError::machine(error.to_string()))
     }
+}
+
+fn not_compiled(diagnostics: String) -> Verdict {
+    Verdict::NotCompiled { diagnostics }
+}
+
+fn says_no_process(ended: &Ended) -> bool {
+    matches!(ended, Err(Verdict::NotCompiled { diagnostics }) if diagnostics.contains(NO_PROCESS))
 }
 
 /// Why the machine is to blame for a compiler that failed, if it is: the process that was to become the

@@ -4,12 +4,13 @@
 //! become a verdict. A compiler that waits for nothing, because its source had it read a pipe of
 //! its own, earns one.
 
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::time::Duration;
 
 use crate::sys::{self, Pid, Times};
 
-/// How often to check after the wall-clock limit has passed.
+/// How often to look after the wall-clock limit has passed, on average.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The result of waiting for a compiler.
@@ -37,33 +38,82 @@ impl Patience {
     /// Waits for a process that leads its own group. Returns an error if it cannot be watched.
     pub(crate) fn wait(self, pid: Pid) -> io::Result<Waited> {
         let begin = sys::now();
-        let mut next = Duration::from_secs_f64(self.wall);
-        while !sys::wait_end(pid, next)? {
-            if let Some(waited) = self.judge(sys::now() - begin, Group::of(pid)) {
+        let mut vigil = Vigil::of(self);
+        loop {
+            let passed_s = sys::now() - begin;
+            if let Some(waited) = vigil.look(passed_s, pid) {
                 return Ok(waited);
             }
-            next = LOOK_EVERY;
+            if sys::wait_end(pid, vigil.rest(passed_s))? {
+                return Ok(Waited::Ended);
+            }
         }
-        Ok(Waited::Ended)
+    }
+}
+
+/// The looks at one process after its wall-clock limit.
+///
+/// Most of them decide whether the machine or the source is to blame. One look would be the
+/// source's to choose: it could sleep and be awake just then. Nobody knows when the looks come.
+#[derive(Debug)]
+pub(crate) struct Vigil {
+    patience: Patience,
+    /// Looks so far, and those that found it asleep.
+    looks: u32,
+    asleep: u32,
+    /// Seconds after the beginning at which the next look is due.
+    due_s: f64,
+}
+
+impl Vigil {
+    pub(crate) fn of(patience: Patience) -> Self {
+        Self {
+            patience,
+            looks: 0,
+            asleep: 0,
+            due_s: patience.wall,
+        }
     }
 
-    /// Looks at a process that was waited for so long already; nothing while there is hope.
-    pub(crate) fn look(self, passed_s: f64, leader: Pid) -> Option<Waited> {
+    /// Looks at a process that was waited for so long already, if a look is due; nothing while there is
+    /// hope.
+    pub(crate) fn look(&mut self, passed_s: f64, leader: Pid) -> Option<Waited> {
+        if passed_s < self.due_s {
+            return None;
+        }
+        self.due_s = passed_s + LOOK_EVERY.as_secs_f64() * (0.5 + unguessable());
         self.judge(passed_s, Group::of(leader))
     }
 
-    /// What a group is that has not ended after so long, where anybody counts its processor time;
-    /// nothing while there is hope.
-    fn judge(self, passed_s: f64, group: Option<Group>) -> Option<Waited> {
-        let Some(group) = group.filter(|group| group.processor_s < self.processor) else {
+    /// The time until the next look.
+    pub(crate) fn rest(&self, passed_s: f64) -> Duration {
+        Duration::from_secs_f64((self.due_s - passed_s).max(0.001))
+    }
+
+    /// What a group is that has not ended after so long, where anybody counts its processor time.
+    fn judge(&mut self, passed_s: f64, group: Option<Group>) -> Option<Waited> {
+        let Patience {
+            wall,
+            processor,
+            put_off,
+        } = self.patience;
+        let Some(group) = group.filter(|group| group.processor_s < processor) else {
             return Some(Waited::TooLong);
         };
-        (passed_s >= self.wall + self.put_off).then_some(if group.sleeps {
+        self.looks += 1;
+        self.asleep += u32::from(group.sleeps);
+        (passed_s >= wall + put_off).then_some(if 2 * self.asleep > self.looks {
             Waited::TooLong
         } else {
             Waited::Starved
         })
     }
+}
+
+/// A number in `[0, 1)` that no other process can foresee.
+fn unguessable() -> f64 {
+    let bits = RandomState::new().hash_one(());
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// The processes of a group.
@@ -162,19 +212,64 @@ mod tests {
         );
     }
 
+    const TEN_SECONDS: Patience = Patience {
+        wall: 10.0,
+        processor: 5.0,
+        put_off: 20.0,
+    };
+
+    fn group(processor_s: f64, sleeps: bool) -> Group {
+        Group {
+            processor_s,
+            sleeps,
+        }
+    }
+
     #[test]
     fn where_nobody_counts_the_clock_does() {
-        let patience = Patience {
-            wall: 10.0,
-            processor: 5.0,
-            put_off: 20.0,
-        };
-        assert_eq!(patience.judge(10.0, None), Some(Waited::TooLong));
-        let group = Group {
-            processor_s: 4.9,
-            sleeps: false,
-        };
-        assert_eq!(patience.judge(29.0, Some(group)), None);
-        assert_eq!(patience.judge(30.0, Some(group)), Some(Waited::Starved));
+        assert_eq!(
+            Vigil::of(TEN_SECONDS).judge(10.0, None),
+            Some(Waited::TooLong)
+        );
+        let mut vigil = Vigil::of(TEN_SECONDS);
+        assert_eq!(vigil.judge(29.0, Some(group(4.9, false))), None);
+        assert_eq!(
+            vigil.judge(30.0, Some(group(4.9, false))),
+            Some(Waited::Starved)
+        );
+    }
+
+    #[test]
+    fn who_is_awake_at_the_last_look_only_has_slept() {
+        let mut vigil = Vigil::of(TEN_SECONDS);
+        for second in 10..30 {
+            let sleeps = second % 3 != 0;
+            assert_eq!(
+                vigil.judge(f64::from(second), Some(group(1.0, sleeps))),
+                None
+            );
+        }
+        assert_eq!(
+            vigil.judge(30.0, Some(group(1.0, false))),
+            Some(Waited::TooLong)
+        );
+    }
+
+    #[test]
+    fn looks_come_when_nobody_expects_them() {
+        let mut pauses: Vec<Duration> = Vec::new();
+        let mut vigil = Vigil::of(TEN_SECONDS);
+        assert_eq!(vigil.rest(4.0), Duration::from_secs(6));
+        assert_eq!(vigil.look(9.9, std::process::id() as Pid), None);
+        assert_eq!(vigil.looks, 0, "none is due");
+        for _ in 0..20 {
+            let _ = vigil.look(10.0, std::process::id() as Pid);
+            pauses.push(vigil.rest(10.0));
+            vigil.due_s = 10.0;
+        }
+        pauses.sort();
+        pauses.dedup();
+        assert!(pauses.len() > 15, "{pauses:?}");
+        assert!(pauses[0] >= LOOK_EVERY / 2 && pauses[pauses.len() - 1] <= LOOK_EVERY * 3 / 2);
     }
 }

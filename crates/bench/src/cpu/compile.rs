@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hotloop_flow::how::OptLevel;
-use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::cache::{CANDIDATE, Cache};
-use crate::compiling::confined::{Allowance, ConfinedCompiler, Ended, OUTPUT_BYTES, Run};
+use crate::compiling::confined::{Allowance, ConfinedCompiler, OUTPUT_BYTES, Run};
 use crate::compiling::diagnostics::NO_PROCESS;
 use crate::confine::THEN;
 use crate::cpu::object_file::{self, Finding};
@@ -253,15 +252,8 @@ impl Builder {
             extra: shim,
             file_bytes: OUTPUT_BYTES,
         };
-        match self.compiler.run(run)? {
-            Ended::Fine(_) => {}
-            Ended::TimedOut => {
-                return Ok(Err(Verdict::TimedOut {
-                    limit_s: Allowance::HOST.wall_s,
-                    during: Phase::Compile,
-                }));
-            }
-            Ended::Failed(diagnostics) => return Ok(Err(Verdict::NotCompiled { diagnostics })),
+        if let Err(verdict) = self.compiler.run(run)? {
+            return Ok(Err(verdict));
         }
         let object = folder.path().join("candidate.so");
         let bytes =

@@ -4,6 +4,7 @@
 //! timing slot, the runner that becomes the candidate, and the confined compiler. All are this
 //! executable, started with the name of a role.
 
+mod jailed;
 pub(crate) mod names;
 #[cfg(test)]
 mod of_tests;

@@ -5,13 +5,12 @@ use std::path::Path;
 use crate::cpu::{blas, runner, supervisor};
 use crate::gpu::compile::zygote;
 use crate::gpu::examine;
-use crate::gpu::host::jail;
+use crate::role::jailed::{INTERPRETER, RECORDER};
 use crate::role::names::{
     BLAS_CORE, CONFINE, GPU_EXAMINER, GPU_RUNNER, INTERPRET, RECORD, RUNNER, SUPERVISOR,
     TRY_NAMESPACES, WARM_COMPILER,
 };
 use crate::sandbox::namespaces;
-use crate::torch::interpret;
 use crate::{confine, sys};
 
 /// Plays a hidden role and ends the process, if the first argument names one.
@@ -42,11 +41,11 @@ pub fn play_if_asked() {
         }
         RECORD => {
             sys::lead_own_group();
-            jail::run(arguments)
+            RECORDER.run(arguments)
         }
         INTERPRET => {
             sys::lead_own_group();
-            interpret::run(arguments)
+            INTERPRETER.run(arguments)
         }
         WARM_COMPILER => {
             sys::lead_own_group();

@@ -253,6 +253,21 @@ fn signals_itself(pid: Pid, signal: u8) -> Result<Vec<SeccompRule>, String> {
     ])
 }
 
+/// A process that nobody supervises may end itself by `abort` only. One that stops itself waits for ever, and one that asks
+/// itself to end looks as if somebody outside had.
+fn aborts(pid: Pid) -> Result<Vec<SeccompRule>, String> {
+    let is = |argument, length, value: u64| {
+        SeccompCondition::new(argument, length, SeccompCmpOp::Eq, value).map_err(explain)
+    };
+    let (itself, abort) = (
+        is(0, SeccompCmpArgLen::Qword, pid as u64)?,
+        is(2, SeccompCmpArgLen::Dword, libc::SIGABRT as u64)?,
+    );
+    Ok(vec![
+        SeccompRule::new(vec![itself, abort]).map_err(explain)?,
+    ])
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "shaped for map_err")]
 fn explain(error: seccompiler::BackendError) -> String {
     format!("seccomp: {error}")
@@ -415,7 +430,7 @@ pub(crate) fn confine_recorder(pid: Pid) -> Result<(), String> {
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, condition(2, SeccompCmpOp::MaskedEq(executable), 0)?);
     }
-    rules.insert(libc::SYS_tgkill, signals_itself(pid, 2)?);
+    rules.insert(libc::SYS_tgkill, aborts(pid)?);
     rules.insert(libc::SYS_prlimit64, argument_is(2, 0)?); // reading limits only
     // What a static program asks as it starts and prints, and can do without.
     let failing = [
@@ -445,9 +460,7 @@ pub(crate) fn confine_warm_compiler(pid: Pid) -> Result<(), String> {
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, none_of(2, libc::PROT_EXEC)?);
     }
-    for call in [libc::SYS_kill, libc::SYS_tgkill] {
-        rules.insert(call, argument_is(0, pid as u64)?); // `abort`
-    }
+    rules.insert(libc::SYS_tgkill, aborts(pid)?);
     let told = [
         (libc::SYS_prlimit64, condition(2, SeccompCmpOp::Ne, 0)?),
         (libc::SYS_setrlimit, vec![]),

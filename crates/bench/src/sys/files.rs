@@ -8,9 +8,25 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use crate::sys::call::check;
+
+/// A folder that keeps other users from a path, or the path itself: closed, or not there. Root's children
+/// are other users, and a package in root's home is closed to them.
+pub(crate) fn closed_to_others(path: &Path) -> Option<PathBuf> {
+    let real = std::fs::canonicalize(path).ok();
+    // Who follows a link needs the way to it, and the way to where it points.
+    let ways = [Some(path), real.as_deref()].into_iter().flatten();
+    let mut parts = ways
+        .flat_map(Path::ancestors)
+        .filter(|part| !part.as_os_str().is_empty());
+    let is_open = |part: &Path| {
+        std::fs::metadata(part).is_ok_and(|about| about.permissions().mode() & 0o001 != 0)
+    };
+    parts.find(|part| !is_open(part)).map(Path::to_owned)
+}
 
 /// How to raise the limit on file sizes, which also applies to memory files.
 pub const RAISE: &str = "raise the limit on the size of files (ulimit -f)";

@@ -14,7 +14,6 @@
 //! A plan is no judgement: nothing has run on a GPU, and no result was compared.
 
 mod element;
-pub(crate) mod interpret;
 mod making;
 mod message;
 mod plan;

@@ -1,6 +1,5 @@
 //! The Python interpreter of this machine, and what it must be able to read.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use hotloop_flow::BenchError;
@@ -73,7 +72,7 @@ impl Python {
         let mut read: Vec<PathBuf> = lines.map(PathBuf::from).collect();
         read.dedup();
         // A confined interpreter is a user with no rights of its own.
-        let is_open = |one: &PathBuf| !sys::is_root() || is_everybodys(one);
+        let is_open = |one: &PathBuf| !sys::is_root() || sys::closed_to_others(one).is_none();
         if version < OLDEST || read.is_empty() || !is_open(&path) || !read.iter().all(is_open) {
             return None;
         }
@@ -89,11 +88,4 @@ impl Python {
             },
         })
     }
-}
-
-/// Whether every user may reach a path.
-fn is_everybodys(path: &Path) -> bool {
-    path.ancestors().all(|part| {
-        fs_err::metadata(part).is_ok_and(|about| about.permissions().mode() & 0o001 != 0)
-    })
 }

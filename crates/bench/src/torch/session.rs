@@ -1,7 +1,8 @@
 //! One jailed interpreter: started, limited, listened to, and what came of it.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -16,7 +17,7 @@ use serde::Serialize;
 use super::message::{self, Message};
 use super::python::Python;
 use super::stand_in::StandIn;
-use crate::compiling::patience::{Patience, Waited};
+use crate::compiling::patience::{Patience, Vigil, Waited};
 use crate::confine::{self, Confinement};
 use crate::role::names::INTERPRET;
 use crate::sandbox::limits::{self, Limits};
@@ -36,8 +37,8 @@ const MEMORY_BYTES: u64 = 1 << 30;
 /// Bytes of one frame, either way, and frames of one session.
 const FRAME: usize = 8 << 20;
 const FRAMES: usize = 5_000;
-/// How often the interpreter is looked at while it says nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How long one that closed its line may take to end.
+const LEAVING: Duration = Duration::from_millis(100);
 
 /// Where interpreters start.
 pub(super) struct Place<'a> {
@@ -56,8 +57,19 @@ pub(super) struct Session {
     killed_before: Option<u64>,
     /// Seconds that it was waited for.
     waited_s: f64,
+    vigil: Vigil,
     frames: usize,
+    /// What ended it while it was spoken to.
+    ended: Option<Verdict>,
     is_reaped: bool,
+}
+
+/// How far bytes came over the line.
+enum Carried {
+    All,
+    /// The other end is gone.
+    Left,
+    Waited(Waited),
 }
 
 /// What was heard.
@@ -93,16 +105,15 @@ impl Session {
             .stderr(Stdio::null())
             .spawn()
             .map_err(failed)?;
-        line.set_read_timeout(Some(LOOK_EVERY)).map_err(failed)?;
-        line.set_write_timeout(Some(Duration::from_secs_f64(WALL_S)))
-            .map_err(failed)?;
         let mut session = Self {
             pid: child.id() as sys::Pid,
             line,
             report: Some(report),
             killed_before,
             waited_s: 0.0,
+            vigil: Vigil::of(PATIENCE),
             frames: 0,
+            ended: None,
             is_reaped: false,
         };
         match session.next()? {
@@ -117,6 +128,9 @@ impl Session {
 
     /// What it says next.
     pub(super) fn next(&mut self) -> Result<Heard, BenchError> {
+        if let Some(verdict) = self.ended.take() {
+            return Ok(Heard::Verdict(verdict));
+        }
         self.frames += 1;
         if self.frames > FRAMES {
             let why = format!("more than {FRAMES} calls of the bench");
@@ -147,38 +161,51 @@ impl Session {
             .map_err(|error| BenchError::machine(format!("an answer: {error}")))?;
         let mut frame = (bytes.len() as u32).to_le_bytes().to_vec();
         frame.extend(bytes);
-        drop(self.line.write_all(&frame));
+        let carried = self.carry(frame.len(), |line, from| line.write(&frame[from..]))?;
+        if let Carried::Waited(waited) = carried {
+            self.ended = Some(self.end(Some(waited))?);
+        }
         Ok(())
     }
 
     /// Reads that many bytes; a verdict if they do not come.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<Option<Verdict>, BenchError> {
-        let begin = sys::now();
-        let mut filled = 0;
-        let ended = loop {
-            if filled == bytes.len() {
-                self.waited_s += sys::now() - begin;
-                return Ok(None);
+        let carried = self.carry(bytes.len(), |line, from| line.read(&mut bytes[from..]))?;
+        match carried {
+            Carried::All => Ok(None),
+            Carried::Left => self.end(None).map(Some),
+            Carried::Waited(waited) => self.end(Some(waited)).map(Some),
+        }
+    }
+
+    /// Moves bytes over the line. The limits hold however few of them come, or are taken, at once.
+    fn carry(
+        &mut self,
+        count: usize,
+        mut part: impl FnMut(&mut UnixStream, usize) -> std::io::Result<usize>,
+    ) -> Result<Carried, BenchError> {
+        let (begin, before_s) = (sys::now(), self.waited_s);
+        let mut carried = 0;
+        while carried < count {
+            self.waited_s = before_s + sys::now() - begin;
+            if let Some(waited) = self.vigil.look(self.waited_s, self.pid) {
+                return Ok(Carried::Waited(waited));
             }
-            match self.line.read(&mut bytes[filled..]) {
-                Ok(0) => break None,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
-                {
-                    let passed = self.waited_s + sys::now() - begin;
-                    if passed >= WALL_S
-                        && let Some(waited) = PATIENCE.look(passed, self.pid)
-                    {
-                        break Some(waited);
-                    }
-                }
+            let rest = Some(self.vigil.rest(self.waited_s));
+            self.line
+                .set_read_timeout(rest)
+                .and_then(|()| self.line.set_write_timeout(rest))
+                .map_err(|error| BenchError::machine(format!("the interpreter's line: {error}")))?;
+            match part(&mut self.line, carried) {
+                Ok(0) => return Ok(Carried::Left),
+                Ok(count) => carried += count,
+                Err(error) if matches!(error.kind(), Interrupted | WouldBlock | TimedOut) => {}
                 // The other end went away in the middle of a word.
-                Err(_) => break None,
+                Err(_) => return Ok(Carried::Left),
             }
-        };
-        self.end(ended).map(Some)
+        }
+        self.waited_s = before_s + sys::now() - begin;
+        Ok(Carried::All)
     }
 
     /// Ends it, and says what that means. `waited` says that it did not end by itself.
@@ -189,7 +216,7 @@ impl Session {
         };
         if waited.is_none() {
             // It may have closed the line and gone on.
-            drop(sys::wait_end(self.pid, LOOK_EVERY));
+            drop(sys::wait_end(self.pid, LEAVING));
         }
         drop(sys::kill_group(self.pid));
         self.is_reaped = true;

@@ -36,30 +36,28 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
     let settings = settings(arguments)?;
-    let (tasks, reward, scheme) = (
-        count(settings.tasks.len(), "task"),
-        settings.reward.name(),
-        if settings.tls.is_some() {
-            "https"
-        } else {
-            "http"
-        },
-    );
+    let tasks = count(settings.tasks.len(), "task");
     let guarded = if settings.tokens.is_empty() {
         "no token"
     } else {
         "with token"
     };
+    let offered = format!(
+        "({guarded}, reward {}); Ctrl-C stops",
+        settings.reward.name()
+    );
     let stop = Stop::listen()?;
-    let server = Server::bind(settings, factory, listener(arguments.json))?;
-    let address = format!("{scheme}://{}", server.address());
-    if arguments.json {
-        say_json(&serde_json::json!({"notice": "listening", "address": address}));
-    } else {
-        say(&format!(
-            "serving {tasks} on {address} ({guarded}, reward {reward}); Ctrl-C stops"
-        ));
-    }
+    let json = arguments.json;
+    let listener: Listener = Arc::new(move |notice| {
+        if json {
+            say_json(notice);
+        } else if let Notice::Listening { address } = notice {
+            say(&format!("serving {tasks} on {address} {offered}"));
+        } else {
+            complain(&notice.to_string());
+        }
+    });
+    let server = Server::bind(settings, factory, listener)?;
     server.run(stop.flag());
     Ok(if stop.asked() {
         Status::Interrupted
@@ -129,17 +127,6 @@ fn tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(tokens)
-}
-
-/// Writes one line per notice.
-fn listener(json: bool) -> Listener {
-    Arc::new(move |notice: &Notice| {
-        if json {
-            say_json(notice);
-        } else {
-            complain(&notice.to_string());
-        }
-    })
 }
 
 #[cfg(test)]

@@ -235,6 +235,11 @@ impl Service {
         self.notices.lock().unwrap().iter().any(is)
     }
 
+    /// The notice that came first.
+    pub(crate) fn first(&self) -> Notice {
+        self.notices.lock().unwrap()[0].clone()
+    }
+
     pub(crate) fn submitted(&self) -> usize {
         self.control.submitted.load(Ordering::SeqCst)
     }

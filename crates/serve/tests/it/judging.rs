@@ -256,6 +256,14 @@ fn a_bench_that_falls_over_is_started_again_and_nobody_is_punished() {
     assert_eq!((status, &answer["judged"][0]["reward"]), (200, &json!(5.0)));
 }
 
+/// A program that starts a service reads one line for its address, however fast the bench starts.
+#[test]
+fn the_first_notice_is_the_address() {
+    let service = Service::start(|_| {});
+    let address = format!("http://{}", service.address);
+    assert_eq!(service.first(), Notice::Listening { address });
+}
+
 #[test]
 fn mistakes_are_named() {
     let service = Service::start(|_| {});

@@ -9,7 +9,7 @@ use hotloop_flow::BenchError;
 use hotloop_flow::how::Compiler;
 
 use super::{Builder, PREPROCESSED};
-use crate::compiling::confined::{ConfinedCompiler, Ended, OUTPUT_BYTES, Run, read_start};
+use crate::compiling::confined::{ConfinedCompiler, OUTPUT_BYTES, Run, read_start};
 use crate::compiling::installed::{search_path, shared_libraries};
 use crate::sandbox::files::OpenFiles;
 use crate::scratch::{Folder, no_space};
@@ -54,9 +54,9 @@ impl Builder {
             extra: Path::new("/dev/null"),
             file_bytes: OUTPUT_BYTES,
         })?;
-        let Ended::Fine(_) = ended else {
+        if ended.is_err() {
             return Ok(None);
-        };
+        }
         let read = |name| read(&folder, name);
         Ok(Some(Assembly {
             text: read(ASSEMBLY),
@@ -100,10 +100,7 @@ impl Builder {
             extra: Path::new("/dev/null"),
             file_bytes: OUTPUT_BYTES,
         })?;
-        Ok(match ended {
-            Ended::Fine(printed) => Some(read_start(printed, READ_BYTES)),
-            Ended::Failed(_) | Ended::TimedOut => None,
-        })
+        Ok(ended.ok().map(|printed| read_start(printed, READ_BYTES)))
     }
 }
 

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use hotloop_flow::language::c;
-use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Verdict};
 
-use crate::compiling::confined::{Allowance, Ended, PREPROCESSED_BYTES, Run, read_start};
+use crate::compiling::confined::{PREPROCESSED_BYTES, Run, read_start};
 use crate::cpu::compile::Builder;
 use crate::cpu::compile::headers::Lines;
 use crate::cpu::compile::prelude::LOADS;
@@ -104,13 +103,7 @@ impl Builder {
             extra: Path::new("/dev/null"),
             file_bytes: PREPROCESSED_BYTES,
         };
-        match self.compiler.run(run)? {
-            Ended::Fine(printed) => Ok(Ok(read_start(printed, PREPROCESSED_BYTES))),
-            Ended::TimedOut => Ok(Err(Verdict::TimedOut {
-                limit_s: Allowance::HOST.wall_s,
-                during: Phase::Compile,
-            })),
-            Ended::Failed(diagnostics) => Ok(Err(Verdict::NotCompiled { diagnostics })),
-        }
+        let ended = self.compiler.run(run)?;
+        Ok(ended.map(|printed| read_start(printed, PREPROCESSED_BYTES)))
     }
 }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use hotloop_flow::how::Compiler;
 use hotloop_flow::{BenchError, Verdict};
 
-use crate::compiling::confined::{Allowance, ConfinedCompiler, Ended, Run};
+use crate::compiling::confined::{Allowance, ConfinedCompiler, Run};
 use crate::confine::THEN;
 use crate::cpu::toolchain::Toolchain;
 use crate::gpu::compile::nvrtc::Outcome;
 use crate::gpu::compile::opening::{Opening, architecture};
-use crate::gpu::compile::text::{SOURCE, timed_out};
+use crate::gpu::compile::text::SOURCE;
 use crate::scratch::no_space;
 
 /// Compiling whole libraries of templates takes long.
@@ -111,24 +111,21 @@ impl Nvcc {
             extra: Path::new("/dev/null"),
             file_bytes: FILE_BYTES,
         };
-        Ok(match self.compiler.run(run)? {
-            Ended::TimedOut => Err(timed_out(ALLOWANCE)),
-            Ended::Failed(diagnostics) => Err(Verdict::NotCompiled { diagnostics }),
-            Ended::Fine(_) => {
-                let read = |name: &str| {
-                    fs_err::read(file(name)).map_err(|error| BenchError::machine(error.to_string()))
-                };
-                let (ptx, cubin) = (read(PTX)?, read(CUBIN)?);
-                let symbols = symbols(&String::from_utf8_lossy(&ptx), names.len());
-                Ok(Outcome {
-                    is_compiled: true,
-                    log: Vec::new(),
-                    ptx,
-                    cubin,
-                    symbols,
-                })
-            }
-        })
+        if let Err(verdict) = self.compiler.run(run)? {
+            return Ok(Err(verdict));
+        }
+        let read = |name: &str| {
+            fs_err::read(file(name)).map_err(|error| BenchError::machine(error.to_string()))
+        };
+        let (ptx, cubin) = (read(PTX)?, read(CUBIN)?);
+        let symbols = symbols(&String::from_utf8_lossy(&ptx), names.len());
+        Ok(Ok(Outcome {
+            is_compiled: true,
+            log: Vec::new(),
+            ptx,
+            cubin,
+            symbols,
+        }))
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) use opening::Opening;
 use opening::{H200, architecture};
 use protocol::{Confined, Start, Work};
 pub(crate) use survey::survey;
-use text::{WARM_UP, timed_out};
+use text::WARM_UP;
 use toolkit::GET;
 pub(crate) use toolkit::Toolkit;
 use warm::{ALLOWANCE, Forked, WarmCompiler};
@@ -274,7 +274,7 @@ impl DeviceCompiler {
             Forked::Broken(how) => Err(Verdict::NotCompiled {
                 diagnostics: format!("the compiler broke: {how}"),
             }),
-            Forked::TimedOut => Err(timed_out(ALLOWANCE)),
+            Forked::TimedOut => Err(ALLOWANCE.timed_out()),
         })
     }
 

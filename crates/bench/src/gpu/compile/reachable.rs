@@ -19,23 +19,13 @@ pub(super) fn reachable(folders: &[PathBuf], cache: &Cache) -> Result<Vec<PathBu
     folders
         .iter()
         .map(|folder| {
-            if is_closed(folder) {
+            if sys::closed_to_others(folder).is_some() {
                 copied(folder, cache)
             } else {
                 Ok(folder.clone())
             }
         })
         .collect()
-}
-
-/// Whether others may not enter a folder or one around it.
-fn is_closed(folder: &Path) -> bool {
-    let folder = fs_err::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    folder.ancestors().any(|folder| {
-        folder
-            .metadata()
-            .is_ok_and(|data| data.permissions().mode() & 0o001 == 0)
-    })
 }
 
 /// The copy of a folder of headers, made once for each state of it.
@@ -99,7 +89,11 @@ mod tests {
         std::fs::write(headers.join("crt/mma.h"), "text").unwrap();
         let closed = std::fs::Permissions::from_mode(0o700);
         std::fs::set_permissions(folder.path(), closed).unwrap();
-        assert!(is_closed(&headers) && !is_closed(Path::new("/usr")));
+        assert_eq!(
+            sys::closed_to_others(&headers).as_deref(),
+            Some(folder.path())
+        );
+        assert_eq!(sys::closed_to_others(Path::new("/usr")), None);
         let cache = Cache::at(cache.path());
         let copy = copied(&headers, &cache).unwrap();
         assert_eq!(

@@ -1,6 +1,5 @@
 //! The CUDA toolkit of this machine: NVRTC, its headers, and nvcc.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -85,23 +84,17 @@ impl Toolkit {
             .chain(roots.iter().map(PathBuf::as_path))
             .map(|root| root.join("bin"))
             .chain(programs.iter().cloned());
-        let nvcc = commands
-            .map(|folder| folder.join("nvcc"))
-            .find(|command| command.is_file() && (!sys::is_root() || is_everybodys(command)));
+        let nvcc = commands.map(|folder| folder.join("nvcc")).find(|command| {
+            // A confined compiler is a user with no rights of its own.
+            let is_open = !sys::is_root() || sys::closed_to_others(command).is_none();
+            command.is_file() && is_open
+        });
         Self {
             nvrtc,
             headers,
             nvcc,
         }
     }
-}
-
-/// Whether every user may run a program: a confined compiler is a user with no rights of its own, and
-/// a package in root's home is closed to it.
-fn is_everybodys(program: &Path) -> bool {
-    program.ancestors().all(|path| {
-        fs_err::metadata(path).is_ok_and(|about| about.permissions().mode() & 0o001 != 0)
-    })
 }
 
 /// A folder of headers and, where it lies in a folder of its own, NVIDIA's C++ library.
@@ -189,6 +182,8 @@ fn children(folder: &Path, start: &str) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn with(files: &[&str]) -> tempfile::TempDir {

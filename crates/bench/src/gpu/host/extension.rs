@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hotloop_flow::language::cuda::Halves;
-use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Verdict};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol};
@@ -25,7 +24,7 @@ use super::returned::Said;
 use super::symbols::Symbols;
 use super::toolchain::{HostToolchain, LINKING};
 use super::{PROGRAM, Recorder, defined, object as checked};
-use crate::compiling::confined::{Allowance, Ended, OUTPUT_BYTES, Run};
+use crate::compiling::confined::{OUTPUT_BYTES, Run};
 use crate::gpu::call::Call;
 use crate::gpu::plan::Plan;
 use crate::scratch::{Folder, no_space};
@@ -110,22 +109,14 @@ impl Extensions {
         for (name, text) in [(CUDA[0], &sources.cuda.host), (MAIN[0], &main_of(sources))] {
             fs_err::write(folder.path().join(name), text).map_err(|error| no_space(&error))?;
         }
-        let ended = compiler.run(Run {
+        if let Err(verdict) = compiler.run(Run {
             folder: &folder,
             arguments: &self.arguments(),
             user,
             extra: &self.torch.folder,
             file_bytes: OUTPUT_BYTES,
-        })?;
-        match ended {
-            Ended::Fine(_) => {}
-            Ended::TimedOut => {
-                return Ok(Err(Verdict::TimedOut {
-                    limit_s: Allowance::HOST.wall_s,
-                    during: Phase::Compile,
-                }));
-            }
-            Ended::Failed(diagnostics) => return Ok(Err(Verdict::NotCompiled { diagnostics })),
+        })? {
+            return Ok(Err(verdict));
         }
         let read = |name: &str| {
             fs_err::read(folder.path().join(name))

@@ -14,7 +14,6 @@ pub(crate) mod entry;
 mod events;
 pub(crate) mod extension;
 mod header;
-pub(crate) mod jail;
 mod object;
 mod record;
 pub(crate) mod returned;
@@ -31,11 +30,10 @@ use std::sync::Arc;
 use ::object::read::elf::ElfFile64;
 use ::object::{Endianness, Object, ObjectSymbol};
 use hotloop_flow::language::cuda::Halves;
-use hotloop_flow::verdict::Phase;
 use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::cache::Cache;
-use crate::compiling::confined::{Allowance, ConfinedCompiler, Ended, OUTPUT_BYTES, Run};
+use crate::compiling::confined::{Allowance, ConfinedCompiler, OUTPUT_BYTES, Run};
 use crate::gpu::call::Call;
 use crate::gpu::plan::Plan;
 use crate::scratch::{Folder, Scratch, no_space};
@@ -209,22 +207,14 @@ impl Recorder {
         let written = fs_err::write(folder.path().join(SOURCE), &halves.host);
         written.map_err(|error| no_space(&error))?;
         let arguments = self.arguments(&shim);
-        let ended = self.compiler.run(Run {
+        if let Err(verdict) = self.compiler.run(Run {
             folder: &folder,
             arguments: &arguments,
             user,
             extra: &shim,
             file_bytes: OUTPUT_BYTES,
-        })?;
-        match ended {
-            Ended::Fine(_) => {}
-            Ended::TimedOut => {
-                return Ok(Err(Verdict::TimedOut {
-                    limit_s: Allowance::HOST.wall_s,
-                    during: Phase::Compile,
-                }));
-            }
-            Ended::Failed(diagnostics) => return Ok(Err(Verdict::NotCompiled { diagnostics })),
+        })? {
+            return Ok(Err(verdict));
         }
         let read = |name: &str| {
             fs_err::read(folder.path().join(name))

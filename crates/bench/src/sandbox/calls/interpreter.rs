@@ -2,12 +2,12 @@
 
 use seccompiler::{SeccompAction, SeccompCmpOp};
 
-use super::{Rules, condition, install, signals_itself};
+use super::{Rules, aborts, argument_is, condition, install};
 use crate::sys::Pid;
 
 /// Calls that an interpreter needs to start, to import modules from disk, and to talk over the
 /// descriptors that it has. Which files it may read, Landlock says; the last one starts it.
-const INTERPRETING: [i64; 49] = [
+const INTERPRETING: [i64; 48] = [
     libc::SYS_access,
     libc::SYS_arch_prctl,
     libc::SYS_brk,
@@ -17,7 +17,6 @@ const INTERPRETING: [i64; 49] = [
     libc::SYS_exit,
     libc::SYS_exit_group,
     libc::SYS_faccessat2,
-    libc::SYS_fcntl,
     libc::SYS_fstat,
     libc::SYS_futex,
     libc::SYS_getcwd,
@@ -67,6 +66,15 @@ const CHANGING: i32 = libc::O_WRONLY
     | libc::O_APPEND
     | libc::O_TMPFILE;
 
+/// What Python does with descriptors by `fcntl`. Other commands have the kernel send signals, to the
+/// process itself or to another one.
+const ASKED: [i32; 4] = [
+    libc::F_GETFD,
+    libc::F_SETFD,
+    libc::F_GETFL,
+    libc::F_DUPFD_CLOEXEC,
+];
+
 /// Leaves an interpreter what it needs: no thread, no process, no socket, no file that is written.
 /// Other calls fail, and Python makes an exception of that.
 pub(crate) fn confine_interpreter(pid: Pid) -> Result<(), String> {
@@ -80,7 +88,12 @@ pub(crate) fn confine_interpreter(pid: Pid) -> Result<(), String> {
         libc::SYS_prlimit64,
         condition(2, SeccompCmpOp::Eq, 0)?, // reading limits only
     );
-    rules.insert(libc::SYS_tgkill, signals_itself(pid, 2)?); // `abort`
+    rules.insert(libc::SYS_tgkill, aborts(pid)?);
+    let asked = ASKED.iter().map(|command| argument_is(1, *command as u64));
+    rules.insert(
+        libc::SYS_fcntl,
+        asked.collect::<Result<Vec<_>, _>>()?.concat(),
+    );
     install(
         [(libc::SYS_ioctl, vec![])].into(),
         SeccompAction::Errno(libc::ENOTTY as u32),

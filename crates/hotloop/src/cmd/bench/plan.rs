@@ -41,29 +41,35 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
     })?;
     let progress = Progress::answers(arguments.answers.len(), !arguments.json);
     let mut made = Vec::new();
-    for path in &arguments.answers {
+    let ended = arguments.answers.iter().try_for_each(|path| {
         let answer = read(path)?;
         let begin = std::time::Instant::now();
         let outcome = planner.plan(&problem.source, &facts, &answer)?;
         progress.answered(1);
-        made.push(Planned {
+        let one = Planned {
             name: path.display().to_string(),
             outcome,
             seconds: begin.elapsed().as_secs_f64(),
-        });
-    }
-    drop(progress);
-    if arguments.json {
-        for one in &made {
-            say_json(&facts_of(&problem.name, one));
+        };
+        if arguments.json {
+            say_json(&facts_of(&problem.name, &one));
+        } else {
+            made.push(one);
         }
-        return Ok(Status::Fine);
-    }
+        Ok::<(), Failure>(())
+    });
+    drop(progress);
+    // A failure of the machine does not take back what was planned before it.
     match made.as_slice() {
-        [one] => say(&text::of_one(&problem.name, &facts, one)),
-        all => say(&summary(&problem.name, &facts, all, &planner.compiler())),
-    };
-    Ok(Status::Fine)
+        [] => {}
+        [one] if arguments.answers.len() == 1 => {
+            say(&text::of_one(&problem.name, &facts, one));
+        }
+        some => {
+            say(&summary(&problem.name, &facts, some, &planner.compiler()));
+        }
+    }
+    ended.map(|()| Status::Fine)
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
