@@ -201,10 +201,13 @@ impl Browser {
         let is_main = |event: &Value| {
             event["name"] == "thread_name" && event["args"]["name"] == "CrRendererMain"
         };
+        // The driver may hand a trace over one call late. Its last event is ours.
+        let last = format!("{:?}", Instant::now());
+        self.run(&format!("console.timeStamp('{last}')"));
+        let is_last = |event: &Value| event["args"]["data"]["message"] == last.as_str();
         let mut events: Vec<Value> = Vec::new();
         let began = Instant::now();
-        // The driver may hand a trace over one call late. Each begins with the names of its threads.
-        while !events.iter().any(is_main) {
+        while !events.iter().any(is_last) {
             assert!(began.elapsed() < PATIENCE, "the browser traced nothing");
             std::thread::sleep(Duration::from_millis(200));
             events.extend(self.traced());

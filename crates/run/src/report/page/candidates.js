@@ -4,7 +4,6 @@
 import { el } from "./element.js";
 import { counted, number } from "./words.js";
 import { place } from "./source.js";
-import { badge } from "./candidate.js";
 
 const HIGH = 32;
 const PART = 200;
@@ -12,6 +11,8 @@ const SPARE = 8;
 const LABELS = ["correct", "suspect", "wrong", "crashed", "timed-out", "not-compiled", "refused", "malformed"];
 const ROLES = ["explore", "deepen", "improve", "repair"];
 const HEADS = ["Verdict", "Speed", "Reward", "Step", "Stage", "Role", "Hash"];
+
+/** @typedef {{node: HTMLElement, dot: HTMLElement, words: Text[], index: number, row: import("./source.js").Row | undefined}} Line */
 
 /** @param {string} name @param {string} title @param {[string, string][]} options */
 function choice(name, title, options) {
@@ -40,6 +41,10 @@ export function candidates(from, run, address) {
   // What a part held before it is asked for again, so that nothing flickers.
   let before = parts;
   let total = 0;
+  let shown = -1;
+  let told = "";
+  // How high the list is in sight, as the browser told last.
+  let high = 0;
   let turn = 0;
   let active = 0;
 
@@ -56,39 +61,67 @@ export function candidates(from, run, address) {
     parts.set(part, null);
     const mine = turn;
     try {
-      const told = await from.list(run, filter(), part * PART, PART);
+      const list = await from.list(run, filter(), part * PART, PART);
       if (mine !== turn) return;
-      parts.set(part, told.rows);
-      total = told.total;
-      const few = !from.live && told.all > total ? "; this file holds the fastest" : "";
-      count.textContent = `${counted(total, "candidate")} of ${told.all.toLocaleString("en")}${few}`;
+      parts.set(part, list.rows);
+      total = list.total;
+      const few = !from.live && list.all > total ? "; this file holds the fastest" : "";
+      told = `${counted(total, "candidate")} of ${list.all.toLocaleString("en")}${few}`;
     } catch (error) {
-      if (mine === turn) parts.delete(part);
+      if (mine !== turn) return;
+      parts.delete(part);
       count.textContent = `The list cannot be read: ${error instanceof Error ? error.message : error}`;
       return;
     }
-    paint();
+    soon();
   }
 
-  /** @param {number} index @param {import("./source.js").Row | undefined} row */
-  function line(index, row) {
-    const cells = row ? [badge(row.label), number(row.speed), number(row.reward), row.step + 1, row.stage ?? "-", row.role, (row.hash ?? "-").slice(0, 12)] : HEADS.map(() => "…");
-    return el("a", { role: "row", class: `row${index === active ? " active" : ""}`, id: `row-${index}`, tabindex: -1, "aria-rowindex": index + 2,
-      href: row && address(place(row)), style: `top:${index * HIGH}px` }, ...cells.map((cell) => el("span", { role: "gridcell" }, cell)));
+  /** The lines that exist. A line out of sight is filled anew for one that comes into sight. @type {Line[]} */
+  const lines = [];
+
+  /** @returns {Line} */
+  function line() {
+    const dot = el("i");
+    const words = HEADS.map(() => document.createTextNode(""));
+    const cells = words.map((text, at) => (at ? el("span", { role: "gridcell" }, text) : el("span", { role: "gridcell" }, el("span", { class: "badge" }, dot, text))));
+    return { node: el("a", { role: "row", class: "row", tabindex: -1 }, ...cells), dot, words, index: -1, row: undefined };
   }
 
+  /** @param {Line} line @param {number} index @param {import("./source.js").Row | undefined} row */
+  function put(line, index, row) {
+    const { node, dot, words } = line;
+    if (!node.isConnected) space.append(node);
+    node.classList.toggle("active", index === active);
+    if (line.index === index && line.row === row) return;
+    [line.index, line.row] = [index, row];
+    node.id = `row-${index}`;
+    node.setAttribute("aria-rowindex", String(index + 2));
+    node.style.transform = `translateY(${index * HIGH}px)`;
+    if (row) node.setAttribute("href", address(place(row)));
+    else node.removeAttribute("href");
+    dot.style.background = row ? `var(--${row.label ?? "masked"})` : "none";
+    const texts = row ? [row.label ?? "masked", number(row.speed), number(row.reward), row.step + 1, row.stage ?? "-", row.role, (row.hash ?? "-").slice(0, 12)] : HEADS.map(() => "…");
+    texts.forEach((text, at) => { if (words[at].data !== String(text)) words[at].data = String(text); });
+  }
+
+  /** Shows what is in sight. It reads the scroll position first: after a change of the page, that would lay the page out twice. */
   function paint() {
-    const first = Math.max(0, Math.floor(grid.scrollTop / HIGH) - SPARE);
-    const last = Math.min(total, Math.ceil((grid.scrollTop + grid.clientHeight) / HIGH) + SPARE);
-    space.style.height = `${total * HIGH}px`;
-    grid.setAttribute("aria-rowcount", String(total + 1));
-    const rows = [];
+    const top = grid.scrollTop;
+    const first = Math.max(0, Math.floor(top / HIGH) - SPARE);
+    const last = Math.min(total, Math.ceil((top + high) / HIGH) + SPARE);
+    if (count.textContent !== told) count.textContent = told;
+    if (shown !== total) {
+      shown = total;
+      space.style.height = `${total * HIGH}px`;
+      grid.setAttribute("aria-rowcount", String(total + 1));
+    }
+    while (lines.length < last - first) lines.push(line());
     for (let index = first; index < last; index++) {
       const part = Math.floor(index / PART);
       if (!parts.has(part)) load(part);
-      rows.push(line(index, (parts.get(part) ?? before.get(part))?.[index % PART]));
+      put(lines[index % lines.length], index, (parts.get(part) ?? before.get(part))?.[index % PART]);
     }
-    space.replaceChildren(...rows);
+    for (const { node, index } of lines) if (index < first || index >= last) node.remove();
     if (active >= first && active < last) grid.setAttribute("aria-activedescendant", `row-${active}`);
     else grid.removeAttribute("aria-activedescendant");
   }
@@ -111,7 +144,7 @@ export function candidates(from, run, address) {
     typing = setTimeout(() => { active = 0; grid.scrollTop = 0; again(); }, 150);
   });
   grid.addEventListener("keydown", (event) => {
-    const page = Math.max(1, Math.floor(grid.clientHeight / HIGH) - 2);
+    const page = Math.max(1, Math.floor(high / HIGH) - 2);
     /** @type {Record<string, number>} */
     const moves = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: total - 1 };
     if (event.key === "Enter") /** @type {HTMLElement | null} */ (space.querySelector(`#row-${active}`))?.click();
@@ -120,10 +153,10 @@ export function candidates(from, run, address) {
     active = Math.max(0, Math.min(total - 1, moves[event.key]));
     const top = active * HIGH;
     if (top < grid.scrollTop) grid.scrollTop = top;
-    else if (top + 2 * HIGH > grid.scrollTop + grid.clientHeight) grid.scrollTop = top + 2 * HIGH - grid.clientHeight;
+    else if (top + 2 * HIGH > grid.scrollTop + high) grid.scrollTop = top + 2 * HIGH - high;
     paint();
   });
-  new ResizeObserver(soon).observe(grid);
+  new ResizeObserver(([grid]) => { high = grid.contentRect.height; soon(); }).observe(grid);
   load(0);
   return { node: el("div", {}, form, count, grid), update: again };
 }
