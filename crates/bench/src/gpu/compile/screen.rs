@@ -4,36 +4,9 @@
 //! compiler first: files, directives that hide where a text comes from, and libraries.
 
 use hotloop_flow::language::c::lex::{self, Dialect, Directive, Item, Lexed, Token, TokenKind};
+use hotloop_flow::language::cuda;
 
 use crate::gpu::compile::text::SOURCE;
-
-/// How the headers of libraries begin that solve a task, or that launch and allocate by themselves.
-const LIBRARIES: [&str; 24] = [
-    "ATen/",
-    "c10/",
-    "cublas",
-    "cudnn",
-    "cudss",
-    "cufft",
-    "curand",
-    "cusolver",
-    "cusparse",
-    "cute/",
-    "cutensor",
-    "cutlass/",
-    "cupti",
-    "mathdx/",
-    "nccl",
-    "nppi",
-    "npp.h",
-    "nppcore",
-    "npps",
-    "nvJitLink",
-    "nvrtc",
-    "nvshmem",
-    "thrust/",
-    "torch/",
-];
 
 /// The pragmas that change how code is generated or what is said about it, and nothing else.
 const PRAGMAS: [&str; 16] = [
@@ -124,7 +97,7 @@ fn refuse_include(header: Option<&str>) -> Option<String> {
     let Some(header) = header else {
         return Some("an include must name its header literally".into());
     };
-    if LIBRARIES.iter().any(|start| header.starts_with(start)) {
+    if cuda::is_library(header) || cuda::is_torch(header) {
         return Some(format!("the library header `{header}` is prohibited"));
     }
     let is_path = header.starts_with('/')

@@ -1,6 +1,6 @@
 // Calls cuBLAS instead of writing a kernel.
 // It must fail: libraries that solve the task are not allowed, and host code meets no GPU.
-// expect: refused, not-compiled
+// expect: refused
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 

@@ -12,4 +12,4 @@ pub use extract::{extract, normalise, read};
 pub use prototype::{check, check_bound, prototype};
 pub use ptx::scan_ptx;
 pub use scan::scan;
-pub use split::{Halves, Refusal, split};
+pub use split::{Halves, Refusal, is_library, is_torch, split};

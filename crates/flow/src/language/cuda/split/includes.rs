@@ -33,10 +33,41 @@ const CUDA: &str = "
 ";
 const CUDA_FOLDERS: [&str; 5] = ["cooperative_groups/", "crt/", "cuda/", "nv/", "cub/"];
 
+/// How the headers of libraries begin that solve a task, or that launch and allocate by themselves.
+const LIBRARIES: [&str; 21] = [
+    "cublas",
+    "cudnn",
+    "cudss",
+    "cufft",
+    "curand",
+    "cusolver",
+    "cusparse",
+    "cute/",
+    "cutensor",
+    "cutlass/",
+    "cupti",
+    "mathdx/",
+    "nccl",
+    "nppi",
+    "npp.h",
+    "nppcore",
+    "npps",
+    "nvJitLink",
+    "nvrtc",
+    "nvshmem",
+    "thrust/",
+];
+
 /// Headers of torch, which a GPU's code cannot use; only hosts of torch extensions find them.
 const TORCH_FOLDERS: [&str; 5] = ["ATen/", "c10/", "pybind11/", "torch/", "THC/"];
 
-pub(super) fn is_torch(header: &str) -> bool {
+/// Whether a header is of a library that no candidate may use.
+pub fn is_library(header: &str) -> bool {
+    LIBRARIES.iter().any(|start| header.starts_with(start))
+}
+
+/// Whether a header is of torch.
+pub fn is_torch(header: &str) -> bool {
     TORCH_FOLDERS
         .iter()
         .any(|folder| header.starts_with(folder))
@@ -66,6 +97,9 @@ pub(super) fn check(directive: &Directive<'_>) -> Result<(), Refusal> {
         "include" => match directive.header.as_deref() {
             Some(header) if header.starts_with('/') || header.contains("..") => {
                 refuse("an #include names a header without its folder in the file system")
+            }
+            Some(header) if is_library(header) => {
+                refuse(&format!("the library header `{header}` is prohibited"))
             }
             Some(_) => Ok(()),
             None => refuse("an #include names its header, without a macro"),

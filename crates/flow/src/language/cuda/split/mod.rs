@@ -37,6 +37,7 @@ use code::Code;
 use declarations::{Declaration, Kind, Mark};
 use edits::Edits;
 use halves::{Fate, Half};
+pub use includes::{is_library, is_torch};
 use macros::Macros;
 pub use refusal::Refusal;
 
@@ -160,9 +161,7 @@ fn half_of(
     for directive in &code.directives {
         let header = directive.header.as_deref().unwrap_or_default();
         let is_gone = match (directive.name.as_ref(), half) {
-            ("include", Half::Device) => {
-                includes::is_standard(header) || includes::is_torch(header)
-            }
+            ("include", Half::Device) => includes::is_standard(header) || is_torch(header),
             ("include", Half::Host) => includes::is_cuda(header),
             ("pragma", Half::Host) => {
                 let first = directive.body.first();

@@ -279,6 +279,11 @@ fn dead_branches_are_left_alone() {
 #[test]
 fn what_cannot_be_split_is_refused() {
     refuses(
+        "int n;\n#include <cublas_v2.h>\n",
+        2,
+        "the library header `cublas_v2.h` is prohibited",
+    );
+    refuses(
         "void f() {\n auto g = [=] __device__ (int i) { }; }",
         2,
         "lambda for the GPU",
