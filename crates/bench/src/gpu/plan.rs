@@ -71,6 +71,34 @@ pub(crate) enum Step {
     },
 }
 
+impl Step {
+    /// Bytes of memory that it takes, about.
+    pub(crate) fn weight(&self) -> usize {
+        let held = |bytes: &[u8], pointers: &[(usize, Place)]| {
+            size_of::<Argument>() + bytes.len() + std::mem::size_of_val(pointers)
+        };
+        size_of::<Self>()
+            + match self {
+                Self::Launch(launch) => {
+                    let arguments = launch.arguments.iter();
+                    let arguments = arguments.map(|one| held(&one.bytes, &one.pointers));
+                    launch.kernel.len() + arguments.sum::<usize>()
+                }
+                Self::Write {
+                    bytes, pointers, ..
+                } => held(bytes, pointers),
+                Self::Set { .. } | Self::Copy { .. } => 0,
+            }
+    }
+}
+
+impl Plan {
+    /// Bytes of memory that its steps take, about.
+    pub(crate) fn weight(&self) -> usize {
+        self.steps.iter().map(Step::weight).sum()
+    }
+}
+
 /// A kernel's launch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Launch {

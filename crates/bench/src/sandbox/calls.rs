@@ -117,7 +117,7 @@ const DENIED_TO_COMPILER: [i64; 16] = [
 
 /// Calls that a program needs which computes in memory and writes to descriptors that it has. The last
 /// one starts it.
-const RECORDING: [i64; 22] = [
+const RECORDING: [i64; 21] = [
     libc::SYS_arch_prctl,
     libc::SYS_brk,
     libc::SYS_exit,
@@ -127,7 +127,6 @@ const RECORDING: [i64; 22] = [
     libc::SYS_getrandom, // how the C library begins
     libc::SYS_gettid,
     libc::SYS_lseek,
-    libc::SYS_madvise,
     libc::SYS_mremap,
     libc::SYS_munmap,
     libc::SYS_restart_syscall,
@@ -268,6 +267,12 @@ fn aborts(pid: Pid) -> Result<Vec<SeccompRule>, String> {
     ])
 }
 
+/// Advice on memory that is none but a candidate's own.
+fn plain_advice() -> Result<Vec<SeccompRule>, String> {
+    let advice = ADVICE.iter().map(|advice| argument_is(2, *advice as u64));
+    Ok(advice.collect::<Result<Vec<_>, String>>()?.concat())
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "shaped for map_err")]
 fn explain(error: seccompiler::BackendError) -> String {
     format!("seccomp: {error}")
@@ -326,9 +331,7 @@ pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(),
     // Rust asks before closing.
     rules.insert(libc::SYS_fcntl, argument_is(1, libc::F_GETFD as u64)?);
     rules.insert(libc::SYS_prlimit64, argument_is(2, 0)?); // reading limits only
-    let advice = ADVICE.iter().map(|advice| argument_is(2, *advice as u64));
-    let advice: Result<Vec<_>, String> = advice.collect();
-    rules.insert(libc::SYS_madvise, advice?.concat());
+    rules.insert(libc::SYS_madvise, plain_advice()?);
     for (call, errno) in FAILING {
         install(
             [(call, vec![])].into(),
@@ -431,6 +434,7 @@ pub(crate) fn confine_recorder(pid: Pid) -> Result<(), String> {
         rules.insert(call, condition(2, SeccompCmpOp::MaskedEq(executable), 0)?);
     }
     rules.insert(libc::SYS_tgkill, aborts(pid)?);
+    rules.insert(libc::SYS_madvise, plain_advice()?);
     rules.insert(libc::SYS_prlimit64, argument_is(2, 0)?); // reading limits only
     // What a static program asks as it starts and prints, and can do without.
     let failing = [

@@ -13,8 +13,8 @@ use crate::gpu::plan as recorded;
 const STEPS: usize = 100_000;
 const BUFFERS: usize = 20_000;
 const OWN_BYTES: u64 = 150_000_000_000;
-/// Bytes that its arguments and writes may hold.
-const HELD_BYTES: usize = 64 << 20;
+/// Bytes of memory that the steps of its calls may take.
+const HELD_BYTES: usize = 128 << 20;
 
 /// A plan in the making.
 #[derive(Default)]
@@ -169,6 +169,7 @@ impl Making {
                 recorded::Origin::Variable(name) => self.variable(extension, name, buffer.bytes)?,
             });
         }
+        self.hold(plan.weight())?;
         for step in plan.steps {
             let step = self.renumbered(extension, step, &memory)?;
             self.step(step)?;
@@ -194,8 +195,6 @@ impl Making {
         };
         Ok(match step {
             recorded::Step::Launch(launch) => {
-                let bytes = launch.arguments.iter().map(|one| one.bytes.len());
-                self.hold(bytes.sum())?;
                 let arguments = launch.arguments.into_iter();
                 Step::Launch(Launch {
                     extension,
@@ -230,7 +229,6 @@ impl Making {
                 pointers,
             } => {
                 self.check_own(memory[to.buffer])?;
-                self.hold(bytes.len())?;
                 Step::Write {
                     to: at(to),
                     data: data(bytes, pointers),
@@ -315,6 +313,7 @@ impl Making {
         {
             return Err("`forward` launches no kernel".into());
         }
+        let touched = self.touched();
         let mut outputs = Vec::new();
         for wire in wires {
             let bytes = self.check(wire)?;
@@ -326,8 +325,8 @@ impl Making {
                     memory.name
                 ));
             }
-            if !self.is_touched(wire.storage) {
-                return Err("`forward` returns memory that nothing has written".into());
+            if !touched[wire.storage] {
+                return Err("`forward` returns memory that no kernel has written".into());
             }
             outputs.push(Output {
                 memory: wire.storage,
@@ -339,13 +338,27 @@ impl Making {
         Ok(outputs)
     }
 
-    fn is_touched(&self, memory: usize) -> bool {
-        self.steps.iter().any(|step| match step {
-            Step::Launch(launch) => launch.touches().contains(&memory),
-            Step::Set { to, .. } | Step::Copy { to, .. } | Step::Write { to, .. } => {
-                to.memory == memory
+    /// Of each memory, whether a kernel can have written it, or what was copied to it. A value that
+    /// is only set, or an input that is only copied, is no work of a kernel.
+    fn touched(&self) -> Vec<bool> {
+        let mut touched = vec![false; self.buffers.len()];
+        let is_written = |memory: usize| {
+            let origin = &self.buffers[memory].origin;
+            matches!(origin, Origin::Own | Origin::Variable { .. })
+        };
+        for step in &self.steps {
+            match step {
+                Step::Launch(launch) => {
+                    let pointers = launch.arguments.iter().flat_map(|one| &one.pointers);
+                    for (_, at) in pointers {
+                        touched[at.memory] = is_written(at.memory);
+                    }
+                }
+                Step::Copy { to, from, .. } => touched[to.memory] |= touched[from.memory],
+                Step::Set { .. } | Step::Write { .. } => {}
             }
-        })
+        }
+        touched
     }
 
     fn variable(&mut self, extension: usize, name: &str, bytes: u64) -> Result<usize, String> {

@@ -66,6 +66,7 @@ struct Planning<'a> {
     extensions: Vec<Arc<Extension>>,
     is_constructed: bool,
     calls: usize,
+    begin: f64,
 }
 
 /// How the talk goes on after a message.
@@ -156,14 +157,11 @@ impl Planner {
             extensions: Vec::new(),
             is_constructed: false,
             calls: 0,
+            begin: sys::now(),
         };
-        let begin = sys::now();
         loop {
-            if sys::now() - begin > TOTAL_S {
-                return Ok(Outcome::Failed(Verdict::TimedOut {
-                    limit_s: TOTAL_S,
-                    during: Phase::Run,
-                }));
+            if let Some(verdict) = planning.timed_out(Phase::Run) {
+                return Ok(Outcome::Failed(verdict));
             }
             let message = match session.next()? {
                 Heard::Message(message) => message,
@@ -186,6 +184,14 @@ fn refused(why: String) -> Next {
 }
 
 impl Planning<'_> {
+    /// The verdict on an answer that took all its time.
+    fn timed_out(&self, during: Phase) -> Option<Verdict> {
+        (sys::now() - self.begin > TOTAL_S).then_some(Verdict::TimedOut {
+            limit_s: TOTAL_S,
+            during,
+        })
+    }
+
     /// What follows from a message.
     fn hear(&mut self, message: Message) -> Result<Next, BenchError> {
         let made = match message {
@@ -335,6 +341,9 @@ impl Planning<'_> {
             Err(error) => return Ok(Ok(Compiled::Not(error.what.clone()))),
         };
         for (index, extension) in self.extensions.iter().enumerate() {
+            if let Some(verdict) = self.timed_out(Phase::Compile) {
+                return Ok(Err(verdict));
+            }
             let names = self.making.names(index);
             if names.is_empty() {
                 continue;

@@ -18,6 +18,8 @@ const APART: u64 = 1 << 40;
 
 /// Steps that a plan may have.
 const STEPS: usize = 100_000;
+/// Bytes of memory that the plans of one candidate may take.
+pub(super) const WEIGHT: usize = 128 << 20;
 /// Bytes that host code may write to the GPU.
 const WRITTEN: usize = 16 << 20;
 /// Bytes of a kernel's arguments.
@@ -52,8 +54,11 @@ struct Making<'a> {
     slots: BTreeMap<u64, (usize, bool)>,
     own_bytes: u64,
     written: usize,
+    weight: usize,
     /// Dynamic shared memory that kernels asked for.
     shared: BTreeMap<String, u64>,
+    /// The names of kernels, by where these begin. A launch may be repeated very often.
+    kernels: BTreeMap<u64, Option<String>>,
     said: Said,
 }
 
@@ -70,7 +75,9 @@ impl Assembler<'_> {
             slots: BTreeMap::new(),
             own_bytes: 0,
             written: 0,
+            weight: 0,
             shared: BTreeMap::new(),
+            kernels: BTreeMap::new(),
             said: Said::Nothing,
         };
         for (index, passed) in call.arguments.iter().enumerate() {
@@ -89,6 +96,14 @@ impl Assembler<'_> {
         };
         (assembled, making.said)
     }
+}
+
+/// Why plans beyond [`WEIGHT`] are refused.
+pub(super) fn too_heavy() -> String {
+    format!(
+        "host code makes more than {} MiB of launches, copies and writes",
+        WEIGHT >> 20
+    )
 }
 
 impl Plan {
@@ -142,9 +157,9 @@ impl Making<'_> {
                     self.shared.insert(kernel, bytes);
                 }
                 Event::Failed { kernel, why } => {
-                    let name = self.of.symbols.kernel(kernel, self.of.halves);
-                    let of =
-                        name.map_or_else(String::new, |name| format!("a launch of `{name}`: "));
+                    let of = self
+                        .kernel(kernel)
+                        .map_or_else(|_| String::new(), |name| format!("a launch of `{name}`: "));
                     self.fail(format!("{of}{why}"));
                 }
             }
@@ -163,6 +178,10 @@ impl Making<'_> {
             return Err(format!(
                 "more than {STEPS} launches, sets and copies in one call"
             ));
+        }
+        self.weight += step.weight();
+        if self.weight > WEIGHT {
+            return Err(too_heavy());
         }
         self.plan.steps.push(step);
         Ok(())
@@ -268,8 +287,14 @@ impl Making<'_> {
         })
     }
 
-    fn kernel(&self, address: u64) -> Result<String, String> {
-        let name = self.of.symbols.kernel(address, self.of.halves);
+    fn kernel(&mut self, address: u64) -> Result<String, String> {
+        let (symbols, halves) = (self.of.symbols, self.of.halves);
+        let name = symbols.start(address).and_then(|start| {
+            let named = self.kernels.entry(start);
+            named
+                .or_insert_with(|| symbols.kernel(address, halves))
+                .clone()
+        });
         name.ok_or_else(|| "what is launched is no kernel of this file".to_owned())
     }
 
@@ -303,9 +328,10 @@ impl Making<'_> {
         if grid.contains(&0) || exceeds(grid, most_blocks) {
             return Some(format!("a grid of {grid:?} blocks"));
         }
-        if product(block) == 0
+        // Products of what exceeds no limit fit.
+        if exceeds(block, most_threads)
+            || product(block) == 0
             || product(block) > u64::from(traits.threads_per_block)
-            || exceeds(block, most_threads)
         {
             return Some(format!(
                 "a block of {block:?} threads, where at most {} are possible",

@@ -105,6 +105,9 @@ pub(super) fn next<'a>(bytes: &mut &'a [u8]) -> Option<Event<'a>> {
     Some(event)
 }
 
+/// Arguments of a launch.
+const ARGUMENTS: usize = 4096;
+
 fn launched(mut body: Reader<'_>) -> Option<Launched<'_>> {
     let kernel = body.u64()?;
     let mut sizes = [[0; 3]; 3];
@@ -118,6 +121,10 @@ fn launched(mut body: Reader<'_>) -> Option<Launched<'_>> {
     let mut arguments = Vec::new();
     for _ in 0..count {
         let length = body.u32()? as usize;
+        // Nothing is passed in no bytes, and millions of them would fit.
+        if length == 0 || arguments.len() == ARGUMENTS {
+            return None;
+        }
         arguments.push(body.take(length)?);
     }
     Some(Launched {

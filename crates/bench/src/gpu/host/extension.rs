@@ -133,6 +133,9 @@ impl Extensions {
                 return Ok(Err(Verdict::Refused { why }));
             }
         }
+        if let Some(why) = checked::refusal_of_program(&program) {
+            return Ok(Err(Verdict::Refused { why }));
+        }
         let Some(symbols) = Symbols::read(&program) else {
             let why = "the linked host code cannot be read".to_owned();
             return Ok(Err(Verdict::Refused { why }));

@@ -37,7 +37,7 @@ use crate::compiling::confined::{Allowance, ConfinedCompiler, OUTPUT_BYTES, Run}
 use crate::gpu::call::Call;
 use crate::gpu::plan::Plan;
 use crate::scratch::{Folder, Scratch, no_space};
-use assemble::{Assembled, Assembler};
+use assemble::{Assembled, Assembler, WEIGHT, too_heavy};
 pub(crate) use entry::Entry;
 use header::{FLAGS, Runtime};
 use record::{Jail, Recorded};
@@ -170,7 +170,12 @@ impl Recorder {
         };
         let path = program.folder.path().join(PROGRAM);
         let mut plans: Vec<Plan> = Vec::new();
+        let mut weight = 0;
         for (index, call) in calls.iter().enumerate() {
+            weight += plans.last().map_or(0, Plan::weight);
+            if weight > WEIGHT {
+                return Ok(Err(Verdict::Refused { why: too_heavy() }));
+            }
             let same = calls[..index].iter().position(|earlier| earlier == call);
             if let Some(plan) = same.map(|same| plans[same].clone()) {
                 plans.push(plan);
@@ -222,7 +227,9 @@ impl Recorder {
         };
         let (object, program) = (read(OBJECT)?, read(PROGRAM)?);
         let linked = defined(&program);
-        if let Some(why) = object::refusal(&object, |name| linked.contains(name)) {
+        let refusal = object::refusal(&object, |name| linked.contains(name))
+            .or_else(|| object::refusal_of_program(&program));
+        if let Some(why) = refusal {
             return Ok(Err(Verdict::Refused { why }));
         }
         let Some(symbols) = Symbols::read(&program) else {

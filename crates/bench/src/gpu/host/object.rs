@@ -1,7 +1,7 @@
 //! Refusals that a host half's object tells: what it needs from libraries, and what it defines.
 
-use object::elf::{SHN_UNDEF, STT_FUNC, STT_GNU_IFUNC};
-use object::read::elf::{ElfFile64, Sym};
+use object::elf::{PT_DYNAMIC, PT_INTERP, PT_LOAD, SHN_UNDEF, STT_FUNC, STT_GNU_IFUNC};
+use object::read::elf::{ElfFile64, ProgramHeader, Sym};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 
 use crate::compiling::names::{is_allowed, is_reserved};
@@ -67,6 +67,62 @@ const BEYOND: [&str; 12] = [
 /// Functions that only a program itself has.
 const OF_PROGRAMS: [&str; 5] = ["main", "_start", "_init", "_fini", "write"];
 
+/// Sections of objects that compilers make of C++: those that hold code and data, each with or without
+/// the name of what it holds, and those that describe it. A linker may take others for something else,
+/// such as the name of a program that is to be started first.
+const FAMILIES: [&str; 9] = [
+    ".text",
+    ".data",
+    ".rodata",
+    ".bss",
+    ".tdata",
+    ".tbss",
+    ".gcc_except_table",
+    ".init_array", // refused below, in words of its own
+    ".fini_array",
+];
+const SECTIONS: [&str; 10] = [
+    "",
+    ".comment",
+    ".eh_frame",
+    ".group",
+    ".note.GNU-stack",
+    ".note.gnu.property",
+    ".shstrtab",
+    ".strtab",
+    ".symtab",
+    ".symtab_shndx",
+];
+
+/// Bytes of memory that a program may have before it runs.
+const PROGRAM: u64 = 1 << 30;
+
+fn is_known(section: &str) -> bool {
+    let name = section.strip_prefix(".rela").unwrap_or(section);
+    let is_of = |family: &str| {
+        let rest = name.strip_prefix(family);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    SECTIONS.contains(&name) || FAMILIES.iter().any(|family| is_of(family))
+}
+
+/// Why a linked program could not be started, where its host half is to blame.
+pub(super) fn refusal_of_program(program: &[u8]) -> Option<String> {
+    let Ok(file) = ElfFile64::<Endianness>::parse(program) else {
+        return Some("the linked host code cannot be read".into());
+    };
+    let endian = file.endian();
+    let mut bytes = 0_u64;
+    for header in file.elf_program_headers() {
+        match header.p_type(endian) {
+            PT_INTERP | PT_DYNAMIC => return Some("host code asks for a loader".into()),
+            PT_LOAD => bytes = bytes.saturating_add(header.p_memsz(endian)),
+            _ => {}
+        }
+    }
+    (bytes > PROGRAM).then(|| format!("host code and its data take {bytes} bytes"))
+}
+
 /// The rule that an object breaks. `exists` says whether the linked program got a name from a library.
 pub(super) fn refusal(object: &[u8], exists: impl Fn(&str) -> bool) -> Option<String> {
     let Ok(file) = ElfFile64::<Endianness>::parse(object) else {
@@ -74,6 +130,9 @@ pub(super) fn refusal(object: &[u8], exists: impl Fn(&str) -> bool) -> Option<St
     };
     for section in file.sections() {
         let name = section.name().unwrap_or("?");
+        if !is_known(name) {
+            return Some(format!("the section `{name}` is prohibited"));
+        }
         let runs = [".init", ".fini", ".preinit", ".ctors", ".dtors"];
         if runs.iter().any(|start| name.starts_with(start)) {
             return Some(

@@ -41,6 +41,11 @@ impl Symbols {
         (address < *end).then_some((*start, *end, name))
     }
 
+    /// Where the function or variable begins that an address lies in.
+    pub(super) fn start(&self, address: u64) -> Option<u64> {
+        self.at(address).map(|(start, _, _)| start)
+    }
+
     /// The kernel whose code an address lies in, as a name expression.
     pub(super) fn kernel(&self, address: u64, halves: &Halves) -> Option<String> {
         let (_, _, symbol) = self.at(address)?;
@@ -68,11 +73,28 @@ impl Symbols {
     }
 }
 
+/// Bytes of the longest symbol, and of the longest name that one may stand for. Longer ones are not
+/// honest.
+const SYMBOL: usize = 2000;
+const NAME: usize = 8000;
+
+/// A name that takes no more than it may hold. A short symbol can stand for a name of any length.
+#[derive(Default)]
+struct Bounded(String);
+
+impl std::fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        if self.0.len() + text.len() > NAME {
+            return Err(std::fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
 /// A symbol as C++ writes it, with its parameters or without.
 fn demangled(symbol: &str, parameters: bool) -> Option<String> {
-    /// A longer name is no honest one.
-    const LONGEST: usize = 2000;
-    if symbol.len() > LONGEST {
+    if symbol.len() > SYMBOL {
         return None;
     }
     let Ok(parsed) = Symbol::new(symbol) else {
@@ -82,9 +104,9 @@ fn demangled(symbol: &str, parameters: bool) -> Option<String> {
     if !parameters {
         options = options.no_params();
     }
-    let text = parsed.demangle_with_options(&options).ok()?;
-    let text = text.replace("(anonymous namespace)::", "");
-    (text.len() <= 4 * LONGEST).then_some(text)
+    let mut name = Bounded::default();
+    parsed.structured_demangle(&mut name, &options).ok()?;
+    Some(name.0.replace("(anonymous namespace)::", ""))
 }
 
 /// A name without its template arguments: up to the first `<`.
@@ -113,6 +135,12 @@ mod tests {
             name("_Z3mapI4ReluIfEfEvPKT0_PS2_xT_"),
             "map<Relu<float>, float>"
         );
+        // Each level names the one before sixteen times.
+        let level = |number: usize| format!("S{number}_").repeat(15) + "E";
+        let levels: String = (1..9).map(level).collect();
+        let unfolds = format!("_Z1kI1P{}IiiiiiiiiiiiiiiiiE{levels}Evi", "IS0_".repeat(8));
+        assert!(unfolds.len() < SYMBOL);
+        assert_eq!(demangled(&unfolds, false), None, "hundreds of gigabytes");
         let full = demangled("_Z5scaleILi4EfEvPKT0_i", true).unwrap();
         assert_eq!(full, "scale<4, float>(float const*, int)");
     }

@@ -2,12 +2,12 @@
 
 use seccompiler::{SeccompAction, SeccompCmpOp};
 
-use super::{Rules, aborts, argument_is, condition, install};
+use super::{Rules, aborts, argument_is, condition, install, plain_advice};
 use crate::sys::Pid;
 
 /// Calls that an interpreter needs to start, to import modules from disk, and to talk over the
 /// descriptors that it has. Which files it may read, Landlock says; the last one starts it.
-const INTERPRETING: [i64; 48] = [
+const INTERPRETING: [i64; 47] = [
     libc::SYS_access,
     libc::SYS_arch_prctl,
     libc::SYS_brk,
@@ -32,7 +32,6 @@ const INTERPRETING: [i64; 48] = [
     libc::SYS_getuid,
     libc::SYS_lseek,
     libc::SYS_lstat,
-    libc::SYS_madvise,
     libc::SYS_mmap,
     libc::SYS_mprotect,
     libc::SYS_mremap,
@@ -58,13 +57,15 @@ const INTERPRETING: [i64; 48] = [
     libc::SYS_execve,
 ];
 
-/// How files are opened by who changes one, or makes one.
+/// How no file is opened: to change or to make one, or past the cache.
 const CHANGING: i32 = libc::O_WRONLY
     | libc::O_RDWR
     | libc::O_CREAT
     | libc::O_TRUNC
     | libc::O_APPEND
-    | libc::O_TMPFILE;
+    | libc::O_TMPFILE
+    // Past the cache a process waits for the disk, and its waiting would look like the machine's fault.
+    | libc::O_DIRECT;
 
 /// What Python does with descriptors by `fcntl`. Other commands have the kernel send signals, to the
 /// process itself or to another one.
@@ -89,6 +90,7 @@ pub(crate) fn confine_interpreter(pid: Pid) -> Result<(), String> {
         condition(2, SeccompCmpOp::Eq, 0)?, // reading limits only
     );
     rules.insert(libc::SYS_tgkill, aborts(pid)?);
+    rules.insert(libc::SYS_madvise, plain_advice()?);
     let asked = ASKED.iter().map(|command| argument_is(1, *command as u64));
     rules.insert(
         libc::SYS_fcntl,

@@ -1,4 +1,4 @@
-# relu: not-compiled: cublas_v2.h
+# relu: refused: the library header `cublas_v2.h` is prohibited
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline
