@@ -33,15 +33,17 @@ pub(super) fn run_examiner(shared: &Shared, replies: &Replies, core: usize, inde
         if shared.lock().cancelled.remove(&key) {
             continue;
         }
-        let begin = sys::now();
-        let examination = {
+        let (examination, examined_s) = {
             let _calm = shared
                 .quiet
                 .as_ref()
                 .map(|quiet| quiet.read().unwrap_or_else(PoisonError::into_inner));
-            guarded("examining", || {
+            // The wait for a turn is no work, and must not earn more waiting.
+            let begin = sys::now();
+            let examination = guarded("examining", || {
                 examine(machine, &shared.preparations, &mut slot, user, &job)
-            })
+            });
+            (examination, sys::now() - begin)
         };
         let judged = match examination {
             Ok(Examination::Passed(examined)) => {
@@ -54,14 +56,14 @@ pub(super) fn run_examiner(shared: &Shared, replies: &Replies, core: usize, inde
                     run_s: 0.0,
                 };
                 let mut queues = shared.lock();
-                queues.quiet.earn(sys::now() - begin);
+                queues.quiet.earn(examined_s);
                 queues.examined.push_back(waiting);
                 drop(queues);
                 shared.changed.notify_all();
                 continue;
             }
             Ok(Examination::Failed(verdict, compile)) => {
-                Ok(judgement(verdict, compile, sys::now() - begin - compile))
+                Ok(judgement(verdict, compile, examined_s - compile))
             }
             Err(error) => Err(error),
         };
@@ -121,7 +123,11 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
         let judged = match timed {
             Ok(verdict) => {
                 let verdict = steadier(waiting.steadiest.take(), verdict);
-                if is_unquiet(&verdict, &shared.machine.settings) {
+                let quiet = met_quiet(&verdict, &shared.machine.settings);
+                if let Some(quiet) = quiet {
+                    shared.lock().quiet.learn(quiet);
+                }
+                if quiet == Some(false) {
                     let quiet = &mut shared.lock().quiet;
                     quiet.spend_rounds(rounds);
                     if waiting.tries < shared.machine.settings.rounds
@@ -147,14 +153,12 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
     }
 }
 
-/// Whether to time again later, when the machine may be quieter.
-fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
-    let gated = settings.how.timing == Estimator::Gated;
-    gated
-        && verdict.label() == Label::Correct
-        && verdict
-            .measured()
-            .is_some_and(|measured| !measured.timing.quiet)
+/// Whether a timing met a quiet machine. One that did not may be taken again later; nothing where that
+/// does not matter.
+fn met_quiet(verdict: &Verdict, settings: &Settings) -> Option<bool> {
+    let matters = settings.how.timing == Estimator::Gated && verdict.label() == Label::Correct;
+    let measured = verdict.measured().filter(|_| matters);
+    measured.map(|measured| measured.timing.quiet)
 }
 
 /// The more reliable of two timings: a failure, otherwise a quiet one, otherwise the one that
