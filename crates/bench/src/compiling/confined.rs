@@ -68,6 +68,9 @@ pub(crate) const MODEST_BYTES: u64 = 1 << 30;
 /// read into memory, and the prelude's headers take 1.7 million of them.
 pub(crate) const OUTPUT_BYTES: u64 = 64 << 20;
 pub(crate) const PREPROCESSED_BYTES: u64 = 6 << 20;
+/// Bytes of it that may be the candidate's own. Every token of them is read several times, and takes a hundred
+/// times its bytes.
+pub(crate) const OWN_BYTES: usize = 1 << 20;
 /// A file system with less room than this may be why a compiler ran out of it.
 const ROOM: u64 = 256 << 20;
 

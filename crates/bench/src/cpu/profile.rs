@@ -2,6 +2,8 @@
 //! running it. Counters need rights that few machines give, and whatever earns a reward is gamed, so
 //! this goes into prompts only.
 
+use std::collections::HashMap;
+
 use hotloop_flow::{BenchError, Job};
 
 use crate::cpu::machine::Machine;
@@ -34,35 +36,48 @@ pub(crate) fn of(machine: &Machine, job: &Job) -> Result<Option<String>, BenchEr
     Ok(Some(lines.join("\n")))
 }
 
+/// Innermost loops that are looked at, and lines of the longest: a text may have any number.
+const LOOPS: usize = 1000;
+const LINES: usize = 10_000;
+
 /// The innermost loop with the most floating-point instructions: its label, instructions and jump.
 fn hottest(assembly: &str) -> Option<Vec<&str>> {
     let lines: Vec<&str> = assembly.lines().map(str::trim).collect();
-    let label = |name: &str| {
-        lines
-            .iter()
-            .position(|line| line.strip_suffix(':') == Some(name))
-    };
-    let loops: Vec<(usize, usize)> = lines
-        .iter()
-        .enumerate()
-        .filter_map(|(at, line)| {
-            let (jump, target) = line.split_once(char::is_whitespace)?;
-            let begin = label(target.trim()).filter(|_| jump.starts_with('j'))?;
-            (begin < at).then_some((begin, at))
-        })
-        .collect();
-    let is_innermost = |one: &&(usize, usize)| {
-        let within = |other: &(usize, usize)| other != *one && other.0 >= one.0 && other.1 <= one.1;
-        !loops.iter().any(within)
-    };
-    let body = |(begin, end): &(usize, usize)| -> Vec<&str> {
-        let body = lines[*begin..=*end].iter().copied();
+    let mut labels: HashMap<&str, usize> = HashMap::new();
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(label) = line.strip_suffix(':') {
+            labels.entry(label).or_insert(at);
+        }
+    }
+    let jumps = lines.iter().enumerate().filter_map(|(at, line)| {
+        let (_, target) = line.strip_prefix('j')?.split_once(char::is_whitespace)?;
+        let begin = *labels.get(target.trim())?;
+        (begin < at).then_some((begin, at))
+    });
+    let body = |(begin, end): (usize, usize)| -> Vec<&str> {
+        let body = lines[begin..=end].iter().copied();
         // Directives say nothing about speed, and analysers may not know them.
         body.filter(|line| !line.is_empty() && (!line.starts_with('.') || line.ends_with(':')))
             .collect()
     };
-    let bodies = loops.iter().filter(is_innermost).map(body);
+    let mut innermost = innermost(jumps.collect());
+    innermost.retain(|(begin, end)| end - begin <= LINES);
+    let bodies = innermost.into_iter().take(LOOPS).map(body);
     bodies.max_by_key(|body| body.iter().filter(|line| is_arithmetic(line)).count())
+}
+
+/// The loops that contain no other one, by their begins and ends, in the order of these.
+fn innermost(mut loops: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    // From the last to begin to the first; of those that begin together, the shortest first.
+    loops.sort_unstable_by_key(|(begin, end)| (std::cmp::Reverse(*begin), *end));
+    let mut first_end = usize::MAX;
+    loops.retain(|(_, end)| {
+        let contains_one = first_end <= *end;
+        first_end = first_end.min(*end);
+        !contains_one
+    });
+    loops.reverse();
+    loops
 }
 
 fn is_arithmetic(line: &str) -> bool {
@@ -173,6 +188,15 @@ fn missed(said: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn innermost_loops_contain_no_other() {
+        let loops = vec![(1, 20), (3, 9), (4, 8), (10, 15), (10, 12), (16, 25)];
+        assert_eq!(innermost(loops), [(4, 8), (10, 12), (16, 25)]);
+        let mut text = "# x\n".repeat(500_000);
+        text.push_str(".L1:\nvmulpd a, b, c\njne .L1\n");
+        assert_eq!(hottest(&text).unwrap().len(), 3, "of half a million lines");
+    }
 
     const ASSEMBLY: &str = "\
 kernel:

@@ -123,3 +123,12 @@ fn unusable_completions_say_what_is_missing() {
         assert!(malformed.why.contains(why), "{name}: {malformed}");
     }
 }
+
+/// Each use of the macro was read to the end of the text: minutes for a megabyte.
+#[test]
+fn an_attribute_that_nothing_closes_is_read_once() {
+    let macros = format!("#define A __attribute__{}\n", "(".repeat(300_000));
+    let entries = format!("{}matmul_optimized(){{}}\n", "A ".repeat(200)).repeat(1000);
+    let completion = format!("```c\n{macros}{entries}```\n");
+    assert!(Candidate::extract(&completion, &MATMUL).is_err());
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use hotloop_flow::language::c;
 use hotloop_flow::{BenchError, Verdict};
 
-use crate::compiling::confined::{PREPROCESSED_BYTES, Run, read_start};
+use crate::compiling::confined::{OWN_BYTES, PREPROCESSED_BYTES, Run, read_start};
 use crate::cpu::compile::Builder;
 use crate::cpu::compile::headers::Lines;
 use crate::cpu::compile::prelude::LOADS;
@@ -56,16 +56,26 @@ impl Builder {
             has_headers |= !loads(line);
             true
         });
-        if !has_headers {
-            return Ok(Ok(Preprocessed { text, own }));
-        }
-        let alone = c::headers_alone(&c::lex::lex(source));
-        Ok(self.header_lines(alone, user)?.map(|known| {
-            let own = c::own_text(&text, SOURCE, |line| {
+        let own = if has_headers {
+            let alone = c::headers_alone(&c::lex::lex(source));
+            let known = match self.header_lines(alone, user)? {
+                Ok(known) => known,
+                Err(verdict) => return Ok(Err(verdict)),
+            };
+            c::own_text(&text, SOURCE, |line| {
                 loads(line) || self.headers.is_among(&known, line)
-            });
-            Preprocessed { text, own }
-        }))
+            })
+        } else {
+            own
+        };
+        if own.len() > OWN_BYTES {
+            let why = format!(
+                "its macros expand to {} bytes, and at most {OWN_BYTES} are read",
+                own.len()
+            );
+            return Ok(Err(Verdict::Refused { why }));
+        }
+        Ok(Ok(Preprocessed { text, own }))
     }
 
     /// The lines that the preprocessor produces for the headers alone.

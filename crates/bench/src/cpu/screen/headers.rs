@@ -1,5 +1,7 @@
 //! The headers that a source may name.
 
+use hotloop_flow::language::c;
+
 /// Headers of libraries that solve the task, or that reach out of the sandbox.
 const PROHIBITED_HEADERS: [&str; 26] = [
     "cblas.h",
@@ -35,6 +37,12 @@ pub(super) fn refuse(header: Option<&str>) -> Option<String> {
     let Some(header) = header else {
         return Some("an include must name its header literally".into());
     };
+    if !c::is_plain(header) {
+        let shown = header.escape_debug();
+        return Some(format!(
+            "an include of `{shown}`, which is no header's name, is prohibited"
+        ));
+    }
     if PROHIBITED_HEADERS.contains(&header) {
         return Some(format!("the header `{header}` is prohibited"));
     }

@@ -18,6 +18,8 @@ const APART: u64 = 1 << 40;
 
 /// Steps that a plan may have.
 const STEPS: usize = 100_000;
+/// Buffers of a plan. Each is guarded and checked in every round.
+const BUFFERS: usize = 1024;
 /// Bytes of memory that the plans of one candidate may take.
 pub(super) const WEIGHT: usize = 128 << 20;
 /// Bytes that host code may write to the GPU.
@@ -189,6 +191,9 @@ impl Making<'_> {
 
     fn allocate(&mut self, address: u64, bytes: u64) -> Result<(), String> {
         self.check_new(address)?;
+        if self.plan.buffers.len() >= BUFFERS {
+            return Err(format!("more than {BUFFERS} buffers in one call"));
+        }
         let most = self.of.traits.memory_bytes;
         self.own_bytes = self.own_bytes.saturating_add(bytes);
         if self.own_bytes > most {

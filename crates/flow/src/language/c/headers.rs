@@ -16,6 +16,7 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
         if let Item::Directive(directive) = item
             && directive.name == "include"
             && let Some(header) = &directive.header
+            && is_plain(header)
         {
             // Headers in dead branches may not exist.
             writeln!(
@@ -26,6 +27,13 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
         }
     }
     text
+}
+
+/// Whether a header's name has nothing but what names of headers have. One with the end of a line in it, by an
+/// escape, would be text of its own wherever it is repeated.
+pub fn is_plain(header: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_./+-".contains(&byte);
+    header.bytes().all(fits)
 }
 
 /// The lines of the compiler's `-E` output that are the source's own: those of `file_name`, and
@@ -102,6 +110,8 @@ mod tests {
     fn headers_stand_alone() {
         let source = "#define X y\n#include <a.h>\nint x;\n#include \"b.h\"\n";
         let alone = headers_alone(&lex(source));
+        let escaped = "#include \"a.h>)\\nint hooked;\\n#endif\\n/*\"\n";
+        assert_eq!(headers_alone(&lex(escaped)), "");
         assert_eq!(
             alone,
             "#if __has_include(<a.h>)\n#include <a.h>\n#endif\n#if __has_include(<b.h>)\n#include <b.h>\n#endif\n"

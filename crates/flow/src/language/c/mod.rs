@@ -12,7 +12,7 @@ mod scan;
 pub mod stages;
 
 use extract::Wanted;
-pub use headers::{headers_alone, own_text};
+pub use headers::{headers_alone, is_plain, own_text};
 pub use line_marker::lex_marked;
 pub use normalise::normalise;
 pub(crate) use normalise::normalise_in;

@@ -23,6 +23,8 @@ pub fn scan(source: &str) -> Scan {
             }
         }
     }
+    // What one piece of assembly took is not read again.
+    let mut read_to = 0;
     for (at, token) in tokens.iter().enumerate() {
         if token.kind != TokenKind::Ident {
             continue;
@@ -32,8 +34,8 @@ pub fn scan(source: &str) -> Scan {
             scan.note(technique, token.line, token.text.as_ref());
         } else if is_vector(&token.text) && is_accessed(rest) {
             scan.note(Technique::VectorLoads, token.line, token.text.as_ref());
-        } else if is_asm(&token.text) {
-            of_asm(token, rest, &mut scan);
+        } else if is_asm(&token.text) && at >= read_to {
+            read_to = at + of_asm(token, rest, &mut scan);
         }
     }
     scan
@@ -87,18 +89,27 @@ fn is_accessed(rest: &[Token<'_>]) -> bool {
     next.is_some_and(|next| next.is_punct("*") || next.is_punct("&"))
 }
 
-fn of_asm(keyword: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
+/// Records what assembly uses; returns how many tokens behind its keyword were read.
+fn of_asm(keyword: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) -> usize {
+    /// `volatile`, `inline` and `goto`, and one more for good measure.
+    const QUALIFIERS: usize = 4;
     scan.note(Technique::InlineAsm, keyword.line, keyword.text.as_ref());
-    let mut text = String::new();
-    let strings = rest
+    let qualifiers = rest
         .iter()
-        .skip_while(|token| token.kind == TokenKind::Ident)
-        .skip(1)
-        .take_while(|token| token.kind == TokenKind::Str);
-    text.extend(strings.map(|token| token.text.as_ref()));
+        .take(QUALIFIERS)
+        .take_while(|token| token.kind == TokenKind::Ident)
+        .count();
+    let strings: Vec<&str> = rest
+        .iter()
+        .skip(qualifiers + 1)
+        .take_while(|token| token.kind == TokenKind::Str)
+        .map(|token| token.text.as_ref())
+        .collect();
+    let text = strings.concat();
     for found in ptx::uses(&text) {
         scan.note(found.technique, keyword.line, format!("asm {}", found.text));
     }
+    qualifiers + 1 + strings.len()
 }
 
 #[cfg(test)]
@@ -151,5 +162,8 @@ mod tests {
             ],
         );
         check("asm(\"\");", &[(InlineAsm, 1, "asm")]);
+        // The string was read once for each of the words before it.
+        let chain = format!("{}(\"{}\");", "asm ".repeat(30_000), "a ".repeat(60_000));
+        check(&chain, &[(InlineAsm, 1, "asm")]);
     }
 }

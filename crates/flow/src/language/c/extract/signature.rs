@@ -145,12 +145,12 @@ fn add(
         let token = &tokens[at];
         at += 1;
         if is_attribute(token) {
-            at += group(&tokens[at..]);
+            at += skipped(&tokens[at..], steps);
         } else if token.is_punct("*") {
             resolved.pointers += 1;
         } else if token.is_punct("[") {
             let is_attribute = is_return || opens_attribute(&tokens[at - 1..]);
-            at += group(&tokens[at - 1..]).saturating_sub(1);
+            at += skipped(&tokens[at - 1..], steps).saturating_sub(1);
             resolved.pointers += usize::from(!is_attribute);
         } else if is_scope(token, tokens.get(at)) || is_linkage(&tokens[..at], is_return) {
         } else if token.kind != TokenKind::Ident {
@@ -170,6 +170,14 @@ fn add(
             resolved.words.push(token.text.to_string());
         }
     }
+}
+
+/// How many tokens of a group to skip. What is read of it are steps, too: a macro may open a group that
+/// nothing closes, and be used thousands of times.
+fn skipped(tokens: &[Token<'_>], steps: &mut usize) -> usize {
+    let length = group(&tokens[..tokens.len().min(*steps)]);
+    *steps -= length;
+    length
 }
 
 /// Whether the token is part of `std::` or `::`, which C does not have.

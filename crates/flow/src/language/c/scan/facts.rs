@@ -6,6 +6,8 @@ use crate::technique::{Scan, Technique};
 
 /// A directive's own words come first. Looking further in each of many would cost quadratic time.
 const REACH: usize = 4096;
+/// Attributes of OpenMP that are read in one text. One with more has, for all that is known, everything.
+const OPENMP_ATTRIBUTES: usize = 1000;
 
 fn is_attribute(name: &str) -> bool {
     matches!(name, "__attribute__" | "__attribute" | "__declspec")
@@ -20,13 +22,20 @@ pub fn is_asm(name: &str) -> bool {
 pub(super) fn of_tokens(tokens: &[Token<'_>], scan: &mut Scan) {
     // Groups inside a group were read with it.
     let mut read_to = 0;
+    let mut openmp_attributes = 0;
     for (at, token) in tokens.iter().enumerate() {
         if token.kind != TokenKind::Ident {
             continue;
         }
         of_name(token, &token.text, scan);
         if token.is_ident("omp") && tokens.get(at + 1).is_some_and(|next| next.is_punct("::")) {
-            of_openmp_attribute(&tokens[at + 2..], scan);
+            openmp_attributes += 1;
+            if openmp_attributes <= OPENMP_ATTRIBUTES {
+                of_openmp_attribute(&tokens[at + 2..], scan);
+            } else {
+                scan.note(Technique::Openmp, token.line, "omp::");
+                scan.note(Technique::Simd, token.line, "omp::");
+            }
         }
         if at >= read_to && is_asm(&token.text) {
             let qualifiers = tokens[at + 1..]

@@ -4,6 +4,7 @@
 //! they run. Text that is no C++ gives some declarations too, which a compiler then refuses.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::code::Code;
 use super::macros::Macros;
@@ -20,7 +21,7 @@ pub(super) struct Declaration {
     /// The tokens of the names that it declares.
     pub(super) names: Vec<usize>,
     /// The namespaces around it, such as `a::b::`.
-    pub(super) scope: String,
+    pub(super) scope: Rc<str>,
 }
 
 pub(super) enum Kind {
@@ -74,13 +75,16 @@ impl Function {
     }
 }
 
+/// Bytes of the names of the namespaces around one declaration.
+const SCOPE: usize = 1000;
+
 /// A scope that declarations stand in.
 struct Scope {
     /// Its closing brace.
     end: usize,
     class: Option<usize>,
-    /// The length of the namespaces' names around it.
-    outer: usize,
+    /// The namespaces around it.
+    outer: Rc<str>,
 }
 
 /// What was seen of a declaration up to its body or end.
@@ -110,7 +114,7 @@ pub(super) fn read(code: &Code<'_>, macros: &Macros) -> Result<Vec<Declaration>,
         code,
         macros,
         scopes: Vec::new(),
-        namespaces: String::new(),
+        namespaces: "".into(),
         found: Vec::new(),
     };
     let mut at = 0;
@@ -124,7 +128,7 @@ struct Reader<'c, 's> {
     code: &'c Code<'s>,
     macros: &'c Macros,
     scopes: Vec<Scope>,
-    namespaces: String,
+    namespaces: Rc<str>,
     found: Vec<Declaration>,
 }
 
@@ -135,9 +139,9 @@ impl Reader<'_, '_> {
         if let Some(scope) = self.scopes.last()
             && at >= scope.end
         {
-            let (class, outer) = (scope.class, scope.outer);
+            let (class, outer) = (scope.class, Rc::clone(&scope.outer));
             let parent = self.scopes.pop().map(|scope| scope.end);
-            self.namespaces.truncate(outer);
+            self.namespaces = outer;
             let after = parent.map_or(at + 1, |end| end + 1);
             return Ok(match class.filter(|class| self.is_open(*class)) {
                 Some(class) => self.end_class(class, after),
@@ -250,6 +254,12 @@ impl Reader<'_, '_> {
                 "{" => {
                     let close = self.closed(at)?;
                     if let Some(next) = self.braces(start, at, close, &mut head) {
+                        if self.namespaces.len() > SCOPE {
+                            return Err(Refusal {
+                                line: code.line(at),
+                                why: format!("namespaces of more than {SCOPE} bytes"),
+                            });
+                        }
                         return Ok(next);
                     }
                     at = close;
@@ -390,8 +400,10 @@ impl Reader<'_, '_> {
     }
 
     fn enter(&mut self, end: usize, class: Option<usize>, namespace: &str) {
-        let outer = self.namespaces.len();
-        self.namespaces.push_str(namespace);
+        let outer = Rc::clone(&self.namespaces);
+        if !namespace.is_empty() {
+            self.namespaces = format!("{outer}{namespace}").into();
+        }
         self.scopes.push(Scope { end, class, outer });
     }
 
@@ -555,7 +567,7 @@ impl Reader<'_, '_> {
             kind,
             spaces,
             names,
-            scope: self.namespaces.clone(),
+            scope: Rc::clone(&self.namespaces),
         });
     }
 }

@@ -1,6 +1,7 @@
 //! Which half includes what, and what neither may include.
 
 use super::refusal::Refusal;
+use crate::language::c::is_plain;
 use crate::language::c::lex::Directive;
 
 /// Headers of the C and the C++ library: the device compiler has none of them, and what device code
@@ -98,6 +99,7 @@ pub(super) fn check(directive: &Directive<'_>) -> Result<(), Refusal> {
             Some(header) if header.starts_with('/') || header.contains("..") => {
                 refuse("an #include names a header without its folder in the file system")
             }
+            Some(header) if !is_plain(header) => refuse("an #include of what is no header's name"),
             Some(header) if is_library(header) => {
                 refuse(&format!("the library header `{header}` is prohibited"))
             }

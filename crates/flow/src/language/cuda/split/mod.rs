@@ -139,7 +139,17 @@ fn half_of(
     let fates = halves::fates(half, code, macros, declarations);
     let mut edits = Edits::default();
     let mut gone = vec![false; code.tokens.len()];
-    for (declaration, fate) in declarations.iter().zip(fates) {
+    // What goes with its class needs no blank of its own: classes may be nested as deep as the text is long.
+    let goes_with_class = |declaration: &Declaration| {
+        declaration.class.is_some_and(|class| {
+            let tokens = &declarations[class].tokens;
+            fates[class] == Fate::Drop && tokens.contains(&declaration.tokens.start)
+        })
+    };
+    for (declaration, fate) in declarations.iter().zip(fates.iter().copied()) {
+        if goes_with_class(declaration) {
+            continue;
+        }
         let blank = match (&declaration.kind, fate) {
             (_, Fate::Drop) => declaration.tokens.clone(),
             (Kind::Function(function), _) if halves::is_shortened(fate) => {

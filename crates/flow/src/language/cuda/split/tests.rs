@@ -303,6 +303,27 @@ fn what_cannot_be_split_is_refused() {
     refuses("void f() {\n", 1, "never closed");
 }
 
+/// These took gigabytes or minutes: a part of a text was taken again for each of many others.
+#[test]
+fn long_texts_are_read_once() {
+    let scopes = format!(
+        "namespace {}{{{}}}",
+        "a ".repeat(60_000),
+        "x;".repeat(60_000)
+    );
+    refuses(&scopes, 1, "namespaces of more than");
+    let classes = format!(
+        "{}{}{}",
+        "class q{".repeat(14_000),
+        "#\n".repeat(64_000),
+        "};".repeat(14_000)
+    );
+    let (device, host) = halves(&classes);
+    for half in [device, host] {
+        assert!(half.len() < 2 * classes.len());
+    }
+}
+
 #[test]
 fn any_text_is_survived() {
     for text in [
