@@ -19,6 +19,8 @@ use crate::wire::{Beat, JOBS, LOST, VERDICTS, WORKERS};
 const DUPLICATES: Duration = Duration::from_mins(30);
 /// Replies and advisories that nobody takes are dropped after this time.
 const KEPT: Duration = Duration::from_hours(24);
+/// How long workers may be listed.
+const LISTING: Duration = Duration::from_secs(30);
 /// A worker that is silent for this long is gone.
 const SILENT: Duration = Duration::from_secs(15);
 
@@ -171,7 +173,15 @@ impl Link {
     pub(crate) async fn beats(&self) -> Result<Vec<Beat>, BenchError> {
         let mut beats = Vec::new();
         let mut next = 1;
+        let begin = Instant::now();
         loop {
+            // Workers that send more beats than can be read must not keep this from ending.
+            if begin.elapsed() > LISTING {
+                return Err(BenchError::machine(format!(
+                    "workers cannot be listed: {} beats were read, and there are more",
+                    beats.len()
+                )));
+            }
             match self
                 .workers
                 .get_first_raw_message_by_subject("hotloop.workers.*", next)

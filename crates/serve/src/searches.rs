@@ -224,16 +224,19 @@ impl Searches {
         })
     }
 
-    /// The next prompts of a run, which begins with the first of them if a task is named.
+    /// The name of a run's task, and its next prompts. The run begins with the first of them if a task
+    /// is named.
     pub(crate) async fn prompts(
         &self,
         name: &str,
         task: Option<&str>,
         count: usize,
-    ) -> Result<(Opened, Vec<Prompt>), Fault> {
+    ) -> Result<(String, Vec<Prompt>), Fault> {
         let run = self.run(name, task).await?;
-        let prompts = on(Arc::clone(&run), move |run| run.prompts(count)).await?;
-        Ok((run, prompts))
+        on(run, move |run| {
+            Ok((run.plan().task.spec.name.clone(), run.prompts(count)?))
+        })
+        .await
     }
 
     /// An open run, opened or begun if it is not.
@@ -244,15 +247,15 @@ impl Searches {
         }
         let since = self.desk.changes();
         let run = self.opened(name, task).await?;
-        let (run_task, judged) = {
-            let run = run.lock().unwrap_or_else(PoisonError::into_inner);
+        let machine = self.desk.look().bench.ok();
+        let looked = on(Arc::clone(&run), move |run| {
             // The bench may have come back on another machine since the run was opened.
-            if let Ok(machine) = self.desk.look().bench {
-                run.compares_with(&machine)
-                    .map_err(|interrupt| fault(&interrupt))?;
+            if let Some(machine) = &machine {
+                run.compares_with(machine)?;
             }
-            (Arc::clone(&run.plan().task), run.state().seed.is_some())
-        };
+            Ok((Arc::clone(&run.plan().task), run.state().seed.is_some()))
+        });
+        let (run_task, judged) = looked.await?;
         if let Some(task) = task.filter(|task| *task != run_task.spec.name) {
             let (is, asked) = (&run_task.spec.name, tame(task));
             return Err(Fault::conflict(format!(
@@ -388,7 +391,7 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
     Ok(Some(name))
 }
 
-/// Does something with a run on a thread that may wait for the disk.
+/// Does something with a run on a thread that may wait: for the disk, or for somebody who holds the run.
 async fn on<T: Send + 'static>(
     run: Opened,
     act: impl FnOnce(&mut ForeignRun) -> Result<T, Interrupt> + Send + 'static,

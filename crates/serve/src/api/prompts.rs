@@ -70,19 +70,11 @@ pub(crate) async fn next(
             asked.n
         )));
     }
-    let (run, prompts) = app
+    let (task, prompts) = app
         .judging
         .searches
         .prompts(&asked.run, asked.task.as_deref(), asked.n as usize)
         .await?;
-    let task = run
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-        .plan()
-        .task
-        .spec
-        .name
-        .clone();
     let prompts = prompts
         .into_iter()
         .map(|prompt| Listed {

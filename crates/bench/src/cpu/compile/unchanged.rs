@@ -48,7 +48,8 @@ impl Macros {
         // Joined lines, letters of other alphabets and pragmas within a line are left to those who
         // must know.
         let is_plain = source.is_ascii() && !source.contains(['\\', '\r', '\0']);
-        if !is_plain || source.contains("_Pragma") {
+        // Comments stay in this text, and what looks like a line marker in one must not.
+        if !is_plain || source.contains("_Pragma") || source.lines().any(looks_like_marker) {
             return None;
         }
         let mut text = String::with_capacity(source.len());
@@ -96,6 +97,14 @@ impl Macros {
     }
 }
 
+fn looks_like_marker(line: &str) -> bool {
+    let rest = line
+        .trim_start()
+        .strip_prefix('#')
+        .map(|rest| rest.trim_start().trim_start_matches("line").trim_start());
+    rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +139,9 @@ mod tests {
             "char *a = \"\\n\";",
             "int \u{e9};",
             "# 1 \"x.h\"\n",
+            "/*\n# 7 \"candidate.c\"\n/*/\nint a;\n/**/\n",
+            "/*\n# 7 \"candidate.c\"\n// */ int a;\n",
+            "/*\n#line 7 \"candidate.c\"\n/*/\nint a;\n/**/\n",
             "#\n",
         ] {
             assert_eq!(preprocessed(source), None, "{source}");

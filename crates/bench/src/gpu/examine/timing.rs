@@ -141,6 +141,12 @@ pub(super) fn contradiction(runs: &[Run], before: &Idle, now: &Idle) -> Option<S
     })
 }
 
+/// Whether the examiner's clock confirms a run's marks without any allowance for waiting.
+fn is_exact(run: &Run, idle: &Idle) -> bool {
+    let usual = (idle.middle_s - idle.least_s).max(0.0);
+    excess_s(run, idle) <= slack_s(run) + usual && sweep_excess_s(run, idle) <= 0.0
+}
+
 /// What a run took: by its marks where both clocks agree, and else by the examiner's, which nobody can
 /// move and which also holds what the run waited for.
 fn believed_s(run: &Run, idle: &Idle) -> f64 {
@@ -151,11 +157,22 @@ fn believed_s(run: &Run, idle: &Idle) -> f64 {
     }
 }
 
+/// The marks that the examiner's clock confirms. An allowance for waiting could hide marks that were
+/// moved, so those of runs without any decide where the others say less.
+fn confirmed(runs: &[Run], idle: &Idle) -> Vec<f64> {
+    let marks = |confirms: fn(&Run, &Idle) -> bool| -> Vec<f64> {
+        let runs = runs.iter().filter(|run| confirms(run, idle));
+        runs.map(|run| run.clocked.seconds).collect()
+    };
+    let (agreeing, exact) = (marks(agrees), marks(is_exact));
+    let say_less = !exact.is_empty() && median(&exact) > (1.0 + STEADY_SHORT) * median(&agreeing);
+    if say_less { exact } else { agreeing }
+}
+
 /// The timing from at least one run. `alone` says whether nobody else is known to use the GPU.
 pub(super) fn timing(runs: &[Run], idle: &Idle, alone: bool) -> Timing {
     let all: Vec<f64> = runs.iter().map(|run| believed_s(run, idle)).collect();
-    let kept = runs.iter().filter(|run| agrees(run, idle));
-    let kept: Vec<f64> = kept.map(|run| run.clocked.seconds).collect();
+    let kept = confirmed(runs, idle);
     let marked: Vec<f64> = runs.iter().map(|run| run.clocked.seconds).collect();
     let quiet = alone && kept.len() >= runs_of(median(&marked)).min(all.len());
     // Marks count only where a run confirms them.
@@ -257,6 +274,15 @@ mod tests {
         let loud = timing(&disturbed, &IDLE, true);
         assert_eq!((loud.kept, loud.quiet), (4, false));
         assert!((loud.median_s - 1.25e-3).abs() < 1e-12, "of the four");
+    }
+
+    #[test]
+    fn one_honest_run_confirms_no_moved_marks() {
+        let truth = 420e-6;
+        let mut runs = vec![run(22e-6, IDLE.least_s + truth); 14];
+        runs.push(honest(truth));
+        let timed = timing(&runs, &IDLE, true);
+        assert!(timed.median_s > 0.9 * truth && !timed.quiet, "{timed:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The line markers of preprocessed text.
 
-use super::lex::{self, Item, Lexed, TokenKind};
+use super::lex::{self, Directive, Item, Lexed, TokenKind};
 
 /// The number and file of the line after a line marker.
 pub(super) fn marker(line: &str) -> Option<(i64, String)> {
@@ -21,40 +21,48 @@ pub(super) fn marker(line: &str) -> Option<(i64, String)> {
 }
 
 /// Splits a text into items. Line markers are not items; they determine the line numbers of items.
+///
+/// The text is read once, as a compiler reads it: what looks like a marker within a comment is none.
 pub fn lex_marked(text: &str) -> Lexed<'_> {
-    let mut whole = Lexed {
-        items: Vec::new(),
-        raw_string: None,
-    };
-    let mut read = |part: &std::ops::Range<usize>, first_line: i64| {
-        let Lexed { items, raw_string } = lex::lex(&text[part.clone()]);
-        let shift = first_line - 1;
-        whole.raw_string = whole
-            .raw_string
-            .or(raw_string.map(|line| moved(line, shift)));
-        for mut item in items {
-            match &mut item {
-                Item::Token(token) => token.line = moved(token.line, shift),
-                Item::Directive(directive) => {
-                    directive.line = moved(directive.line, shift);
-                    for token in &mut directive.body {
-                        token.line = moved(token.line, shift);
-                    }
+    let Lexed { items, raw_string } = lex::lex(text);
+    // What is added to the numbers of lines behind each marker's own.
+    let mut shifts: Vec<(u32, i64)> = vec![(0, 0)];
+    let mut kept = Vec::with_capacity(items.len());
+    for mut item in items {
+        let shift = shifts.last().map_or(0, |(_, shift)| *shift);
+        match &mut item {
+            Item::Token(token) => token.line = moved(token.line, shift),
+            Item::Directive(directive) => {
+                if let Some(number) = number_of(text, directive) {
+                    shifts.push((directive.line, number - i64::from(directive.line) - 1));
+                    continue;
+                }
+                directive.line = moved(directive.line, shift);
+                for token in &mut directive.body {
+                    token.line = moved(token.line, shift);
                 }
             }
-            whole.items.push(item);
         }
-    };
-    let (mut start, mut at, mut first_line) = (0, 0, 1);
-    for line in text.split_inclusive('\n') {
-        at += line.len();
-        if let Some((number, _)) = marker(line) {
-            read(&(start..at - line.len()), first_line);
-            (start, first_line) = (at, number);
-        }
+        kept.push(item);
     }
-    read(&(start..at), first_line);
-    whole
+    let raw_string = raw_string.map(|line| {
+        let before = shifts.iter().rev().find(|(marker, _)| *marker < line);
+        moved(line, before.map_or(0, |(_, shift)| *shift))
+    });
+    Lexed {
+        items: kept,
+        raw_string,
+    }
+}
+
+/// The number in a directive that is a line marker, from the first column on.
+fn number_of(text: &str, directive: &Directive<'_>) -> Option<i64> {
+    let before = &text[..directive.offset];
+    if !before.is_empty() && !before.ends_with('\n') {
+        return None;
+    }
+    let line = text[directive.offset..].lines().next()?;
+    marker(line).map(|(number, _)| number)
 }
 
 fn moved(line: u32, shift: i64) -> u32 {
@@ -81,5 +89,19 @@ mod tests {
             [1, 8, 9, 10],
             "only a compiler's markers are believed"
         );
+    }
+
+    #[test]
+    fn a_marker_within_a_comment_is_none() {
+        for text in [
+            "/*\n# 7 \"candidate.c\"\n/*/\nint hidden;\n/**/\n",
+            "/*\n# 7 \"candidate.c\"\n// */ int hidden;\n",
+            "/*\n#line 7 \"candidate.c\"\n/*/\nint hidden;\n/**/\n",
+        ] {
+            let items = lex_marked(text).items;
+            let is_hidden =
+                |item: &Item<'_>| matches!(item, Item::Token(token) if token.is_ident("hidden"));
+            assert!(items.iter().any(is_hidden), "{text}");
+        }
     }
 }
