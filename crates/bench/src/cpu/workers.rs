@@ -123,11 +123,7 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
         let judged = match timed {
             Ok(verdict) => {
                 let verdict = steadier(waiting.steadiest.take(), verdict);
-                let quiet = met_quiet(&verdict, &shared.machine.settings);
-                if let Some(quiet) = quiet {
-                    shared.lock().quiet.learn(quiet);
-                }
-                if quiet == Some(false) {
+                if is_unquiet(&verdict, &shared.machine.settings) {
                     let quiet = &mut shared.lock().quiet;
                     quiet.spend_rounds(rounds);
                     if waiting.tries < shared.machine.settings.rounds
@@ -153,12 +149,14 @@ fn time_all(shared: &Shared, replies: &Replies, clock: &mut Clock) -> Option<Vec
     }
 }
 
-/// Whether a timing met a quiet machine. One that did not may be taken again later; nothing where that
-/// does not matter.
-fn met_quiet(verdict: &Verdict, settings: &Settings) -> Option<bool> {
-    let matters = settings.how.timing == Estimator::Gated && verdict.label() == Label::Correct;
-    let measured = verdict.measured().filter(|_| matters);
-    measured.map(|measured| measured.timing.quiet)
+/// Whether to time again later, when the machine may be quieter.
+fn is_unquiet(verdict: &Verdict, settings: &Settings) -> bool {
+    let gated = settings.how.timing == Estimator::Gated;
+    gated
+        && verdict.label() == Label::Correct
+        && verdict
+            .measured()
+            .is_some_and(|measured| !measured.timing.quiet)
 }
 
 /// The more reliable of two timings: a failure, otherwise a quiet one, otherwise the one that
