@@ -252,8 +252,8 @@ fn signals_itself(pid: Pid, signal: u8) -> Result<Vec<SeccompRule>, String> {
     ])
 }
 
-/// A process that nobody supervises may end itself by `abort` only. One that stops itself waits for ever, and one that asks
-/// itself to end looks as if somebody outside had.
+/// A process that nobody supervises may end itself by `abort` only. One that stops itself waits for
+/// ever, and one that asks itself to end looks as if somebody outside had.
 fn aborts(pid: Pid) -> Result<Vec<SeccompRule>, String> {
     let is = |argument, length, value: u64| {
         SeccompCondition::new(argument, length, SeccompCmpOp::Eq, value).map_err(explain)

@@ -172,30 +172,30 @@ impl Recorder {
         let mut plans: Vec<Plan> = Vec::new();
         let mut weight = 0;
         for (index, call) in calls.iter().enumerate() {
-            weight += plans.last().map_or(0, Plan::weight);
+            let same = calls[..index].iter().position(|earlier| earlier == call);
+            let plan = match same {
+                Some(same) => Ok(plans[same].clone()),
+                // A process for each: what one call leaves behind, no other one finds.
+                None => match self.jail.record(&path, &self.traits, call, user)? {
+                    Recorded::Events(events) => match assembler.assemble(call, &events) {
+                        Assembled::Plan(plan) => Ok(plan),
+                        Assembled::Refused(why) => Err(Verdict::Refused { why }),
+                        Assembled::Unfinished => Err(Verdict::Crashed {
+                            how: format!("host code ended the program inside `{}`", entry.name),
+                        }),
+                    },
+                    Recorded::Verdict(verdict) => Err(verdict),
+                },
+            };
+            let plan = match plan {
+                Ok(plan) => plan,
+                Err(verdict) => return Ok(Err(verdict)),
+            };
+            weight += plan.weight();
             if weight > WEIGHT {
                 return Ok(Err(Verdict::Refused { why: too_heavy() }));
             }
-            let same = calls[..index].iter().position(|earlier| earlier == call);
-            if let Some(plan) = same.map(|same| plans[same].clone()) {
-                plans.push(plan);
-                continue;
-            }
-            // A process for each: what one call leaves behind, no other one finds.
-            let verdict = match self.jail.record(&path, &self.traits, call, user)? {
-                Recorded::Events(events) => match assembler.assemble(call, &events) {
-                    Assembled::Plan(plan) => {
-                        plans.push(plan);
-                        continue;
-                    }
-                    Assembled::Refused(why) => Verdict::Refused { why },
-                    Assembled::Unfinished => Verdict::Crashed {
-                        how: format!("host code ended the program inside `{}`", entry.name),
-                    },
-                },
-                Recorded::Verdict(verdict) => verdict,
-            };
-            return Ok(Err(verdict));
+            plans.push(plan);
         }
         Ok(Ok(plans))
     }

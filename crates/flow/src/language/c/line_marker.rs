@@ -57,11 +57,11 @@ pub fn lex_marked(text: &str) -> Lexed<'_> {
 
 /// The number in a directive that is a line marker, from the first column on.
 fn number_of(text: &str, directive: &Directive<'_>) -> Option<i64> {
-    let before = &text[..directive.offset];
+    let (before, rest) = text.split_at_checked(directive.offset)?;
     if !before.is_empty() && !before.ends_with('\n') {
         return None;
     }
-    let line = text[directive.offset..].lines().next()?;
+    let line = rest.lines().next()?;
     marker(line).map(|(number, _)| number)
 }
 
