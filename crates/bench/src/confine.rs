@@ -46,8 +46,8 @@ pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> i32 {
         Ok(status) => status,
         Err(why) => {
             if report.write_all(why.as_bytes()).is_err() {
-                // The report may say that all went well so far, and an exit status would then be the
-                // compiler's. A kill is nobody's choice but the machine's.
+                // The report may say that all went well so far, and an exit status would then be
+                // the compiler's. A kill is nobody's choice but the machine's.
                 drop(sys::signal(std::process::id() as sys::Pid, libc::SIGKILL));
             }
             1
@@ -77,7 +77,8 @@ pub(crate) fn complaint(report: &str) -> Option<&str> {
 pub(crate) fn limit(confinement: &OsStr) -> Result<(), String> {
     let confinement: Confinement = serde_json::from_str(&confinement.to_string_lossy())
         .map_err(|error| format!("confinement: {error}"))?;
-    // When memory runs out, this process goes first and not its judge. Where that cannot be said, it is not.
+    // When memory runs out, this process goes first and not its judge. Where that cannot be said,
+    // it is not.
     drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
     if let Some(user) = confinement.user {

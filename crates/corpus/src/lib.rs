@@ -1,6 +1,6 @@
 //! Data sets: a synthetic corpus of C candidates for the nano policy, one of CUDA candidates
-//! ([`cuda`]), pairs of slow and fast CUDA from suites of benchmarks ([`pairs`]), and the problems of
-//! `KernelBench` ([`kernelbench`]), and random tasks ([`generated`]).
+//! ([`cuda`]), pairs of slow and fast CUDA from suites of benchmarks ([`pairs`]), and the problems
+//! of `KernelBench` ([`kernelbench`]), and random tasks ([`generated`]).
 //!
 //! ```text
 //! choices -> program -> canonical source -> record (prompt, answer) -> shards

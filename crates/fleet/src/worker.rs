@@ -224,7 +224,8 @@ impl Worker<'_> {
             Ok(None) => {}
             Ok(Some(reply)) => self.judged(reply, answers),
             Err(_) if self.is_leaving() => self.abandon(answers),
-            // The bench itself is broken: whoever waits for it is told, and the next group gets a new one.
+            // The bench itself is broken: whoever waits for it is told, and the next group gets a
+            // new one.
             Err(error) => {
                 self.bench = None;
                 self.trial = None;

@@ -73,7 +73,8 @@ pub(crate) enum Command {
     Quickstart(learn::QuickstartArgs),
     /// Train a model on the measured speed of its candidates
     Train(learn::TrainArgs),
-    /// Find fast code for one task by several arms with equal budgets, and say whether learning helped
+    /// Find fast code for one task by several arms with equal budgets, and say whether learning
+    /// helped
     Discover(discover::DiscoverArgs),
     /// Serve a page that shows runs while they go on
     Watch(watch::WatchArgs),

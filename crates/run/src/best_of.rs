@@ -14,8 +14,8 @@ use crate::state::{RunState, Step};
 /// The numbers of answers that are reported.
 pub const KS: [usize; 4] = [1, 8, 64, 512];
 
-/// Answers that are drawn for intervals, in all resamples together. The live page computes them again
-/// and again beside the bench, and the more answers, the narrower is what resamples vary by.
+/// Answers that are drawn for intervals, in all resamples together. The live page computes them
+/// again and again beside the bench, and the more answers, the narrower is what resamples vary by.
 const DRAWS: usize = 20_000_000;
 const FEWEST_RESAMPLES: usize = 200;
 

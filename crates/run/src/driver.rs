@@ -249,8 +249,8 @@ fn practised(task: &Task) -> Practised {
     }
 }
 
-/// Judges the seed of every task first, because rewards are relative to it: all at once, since there
-/// may be hundreds.
+/// Judges the seed of every task first, because rewards are relative to it: all at once, since
+/// there may be hundreds.
 fn judge_seeds(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
     let plan = ctx.plan;
     let mut unjudged = plan

@@ -51,8 +51,8 @@ impl Next {
 }
 
 /// The practised tasks take turns, `prompts.practised` in each step, and each cycles through its
-/// stages, always from its seed. The prompt depends only on the step's number, so it never waits for
-/// a verdict.
+/// stages, always from its seed. The prompt depends only on the step's number, so it never waits
+/// for a verdict.
 fn practised(plan: &Plan, number: u64) -> Vec<Asked> {
     let count = plan.practised.len() as u64;
     let each = u64::from(plan.config.prompts.practised).min(count);

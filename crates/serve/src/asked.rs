@@ -18,7 +18,8 @@ pub(crate) struct What {
     pub(crate) prompt_id: Option<String>,
     #[serde(deserialize_with = "reward")]
     pub(crate) reward: Option<Reward>,
-    /// Candidates of a request that are compared with each other; answers to one prompt, unless it is named.
+    /// Candidates of a request that are compared with each other; answers to one prompt, unless it
+    /// is named.
     pub(crate) group: Option<String>,
 }
 

@@ -15,7 +15,8 @@ use crate::settings::Limits;
 
 /// Bytes of one permit.
 const UNIT: usize = 1024;
-/// The most memory that a value takes for each mark in its JSON. Two bytes may become a hundred: `{}` is a candidate.
+/// The most memory that a value takes for each mark in its JSON. Two bytes may become a hundred:
+/// `{}` is a candidate.
 const MARK: usize = 256;
 
 /// A body that was read as JSON. Dropping it gives its share of the memory back.

@@ -157,7 +157,8 @@ impl Guard {
             ));
         }
         if self.tokens.0.is_empty() && is_from_a_page(request.headers()) {
-            // Without a token, any page that a browser on this machine shows could have code run here.
+            // Without a token, any page that a browser on this machine shows could have code run
+            // here.
             let fault = Fault::new(
                 StatusCode::FORBIDDEN,
                 "pages in a browser are served only with a token",

@@ -1,4 +1,5 @@
-//! The searches of other trainers: hands out prompts, takes in answers, keeps both in run directories.
+//! The searches of other trainers: hands out prompts, takes in answers, keeps both in run
+//! directories.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -44,7 +45,8 @@ pub(crate) struct Searches {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// Answers that were taken in already, since a request may be sent again. Hashes stand for names, which may be long.
+/// Answers that were taken in already, since a request may be sent again. Hashes stand for names,
+/// which may be long.
 #[derive(Default)]
 struct Seen {
     keys: HashSet<Hash>,
@@ -76,8 +78,9 @@ struct Taken {
 }
 
 impl Taken {
-    /// Records new answers as one step. The caller holds the run's lock, so only one of two requests with the same answers
-    /// records them. Answers that could not be recorded stay new, so that they can be sent again.
+    /// Records new answers as one step. The caller holds the run's lock, so only one of two
+    /// requests with the same answers records them. Answers that could not be recorded stay new, so
+    /// that they can be sent again.
     fn record(self, run: &mut ForeignRun, seen: &Mutex<Seen>) -> Result<(), Interrupt> {
         let seen = || seen.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = |key: &Option<Hash>| key.as_ref().is_none_or(|key| !seen().has(key));
@@ -224,8 +227,8 @@ impl Searches {
         })
     }
 
-    /// The name of a run's task, and its next prompts. The run begins with the first of them if a task
-    /// is named.
+    /// The name of a run's task, and its next prompts. The run begins with the first of them if a
+    /// task is named.
     pub(crate) async fn prompts(
         &self,
         name: &str,
@@ -339,7 +342,8 @@ impl Opening {
         };
         let plan = match self.begins {
             Some(task) => {
-                // Few servers continue a begun answer, and the service does not know the model's name.
+                // Few servers continue a begun answer, and the service does not know the model's
+                // name.
                 let mut sets = vec![
                     format!("task={}", task.spec.name),
                     "model=foreign-trainer".to_owned(),
@@ -360,8 +364,8 @@ impl Opening {
     }
 }
 
-/// Closes the run that has been idle longest if there is no room for another, and returns its name. Its directory holds
-/// everything, so the next request for it opens it again.
+/// Closes the run that has been idle longest if there is no room for another, and returns its name.
+/// Its directory holds everything, so the next request for it opens it again.
 fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Option<String>, Fault> {
     if open.len() < limits.runs {
         return Ok(None);
@@ -391,7 +395,8 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
     Ok(Some(name))
 }
 
-/// Does something with a run on a thread that may wait: for the disk, or for somebody who holds the run.
+/// Does something with a run on a thread that may wait: for the disk, or for somebody who holds the
+/// run.
 async fn on<T: Send + 'static>(
     run: Opened,
     act: impl FnOnce(&mut ForeignRun) -> Result<T, Interrupt> + Send + 'static,

@@ -40,7 +40,8 @@ pub struct Settings {
 /// What must not be exceeded.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Longest wait for verdicts before 503. Below the shortest time-out of the clients served: slime's 120 s.
+    /// Longest wait for verdicts before 503. Below the shortest time-out of the clients served:
+    /// slime's 120 s.
     pub wait: Duration,
     /// How long a verdict is kept for those who ask for it again.
     pub keep: Duration,

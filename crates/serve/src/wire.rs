@@ -103,7 +103,8 @@ impl Door {
             let Ok(accepted) = tokio::time::timeout(GLANCE, port.accept()).await else {
                 continue;
             };
-            // Out of file descriptors, or a client that is gone already: neither is a reason to stop.
+            // Out of file descriptors, or a client that is gone already: neither is a reason to
+            // stop.
             let Ok((stream, peer)) = accepted else {
                 tokio::time::sleep(GLANCE).await;
                 continue;

@@ -6,8 +6,8 @@
 //! cargo bench -p hotloop-bench --bench cuda -- --answers FILE answers  a model's answers
 //! ```
 //!
-//! It needs no cargo where it runs: the executable takes `--fixtures FOLDER`, a copy of this crate's
-//! `tests`. A part that fails is reported, and the next one runs.
+//! It needs no cargo where it runs: the executable takes `--fixtures FOLDER`, a copy of this
+//! crate's `tests`. A part that fails is reported, and the next one runs.
 
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 

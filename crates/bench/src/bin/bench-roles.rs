@@ -1,8 +1,9 @@
 //! An executable that plays the bench's hidden roles, for this crate's tests.
 //!
-//! `bench-roles gpu-trial [small] [spread] [without-seccomp] [NAME...]` tries examiner and runner on this
-//! machine's GPU, with plans made by hand, and prints what came of every candidate. Run it in the
-//! repository's root. `small` is for the emulator, `spread` judges honest candidates twenty times.
+//! `bench-roles gpu-trial [small] [spread] [without-seccomp] [NAME...]` tries examiner and runner
+//! on this machine's GPU, with plans made by hand, and prints what came of every candidate. Run it
+//! in the repository's root. `small` is for the emulator, `spread` judges honest candidates twenty
+//! times.
 #![expect(clippy::print_stdout, reason = "a trial reports")]
 
 use std::time::Instant;
@@ -51,8 +52,8 @@ fn try_gpu(words: &[String]) -> Result<(), Failure> {
 }
 
 /// Whether a candidate's verdict is expected. An emulated GPU shares its processor with other
-/// processes, so that its clocks may disagree about what is correct. Beside others, marks that were moved
-/// earn no doubt, but the examiner's clock counts instead of them.
+/// processes, so that its clocks may disagree about what is correct. Beside others, marks that were
+/// moved earn no doubt, but the examiner's clock counts instead of them.
 fn judge(trial: &mut Trial, name: &str, is_emulated: bool) -> bool {
     let expected = Trial::expected(name);
     match trial.judge(name) {

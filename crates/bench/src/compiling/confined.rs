@@ -61,15 +61,15 @@ impl Allowance {
 
 /// How many processes one compiler may be.
 const PROCESSES: u64 = 64;
-/// Memory that one of them may hold and still be a victim when the machine's runs out: a plain source
-/// takes a tenth of it.
+/// Memory that one of them may hold and still be a victim when the machine's runs out: a plain
+/// source takes a tenth of it.
 pub(crate) const MODEST_BYTES: u64 = 1 << 30;
 /// Bytes of the largest file that compiling may write, and of what preprocessing may give: it is
 /// read into memory, and the prelude's headers take 1.7 million of them.
 pub(crate) const OUTPUT_BYTES: u64 = 64 << 20;
 pub(crate) const PREPROCESSED_BYTES: u64 = 6 << 20;
-/// Bytes of it that may be the candidate's own. Every token of them is read several times, and takes a hundred
-/// times its bytes.
+/// Bytes of it that may be the candidate's own. Every token of them is read several times, and
+/// takes a hundred times its bytes.
 pub(crate) const OWN_BYTES: usize = 1 << 20;
 /// A file system with less room than this may be why a compiler ran out of it.
 const ROOM: u64 = 256 << 20;
@@ -105,8 +105,8 @@ pub(crate) struct Run<'a> {
 type Ended = Result<File, Verdict>;
 
 impl ConfinedCompiler {
-    /// Runs the compiler in `folder`; once more, if it says that it could not start a process. That is believed of one that
-    /// cannot compile nothing at all either.
+    /// Runs the compiler in `folder`; once more, if it says that it could not start a process. That
+    /// is believed of one that cannot compile nothing at all either.
     pub(crate) fn run(&self, run: Run<'_>) -> Result<Ended, BenchError> {
         let ended = self.attempt(run)?;
         if !says_no_process(&ended) {
@@ -223,8 +223,8 @@ fn says_no_process(ended: &Ended) -> bool {
     matches!(ended, Err(Verdict::NotCompiled { diagnostics }) if diagnostics.contains(NO_PROCESS))
 }
 
-/// Why the machine is to blame for a compiler that failed, if it is: the process that was to become the
-/// compiler complained, or the machine lacked something.
+/// Why the machine is to blame for a compiler that failed, if it is: the process that was to become
+/// the compiler complained, or the machine lacked something.
 fn failure_of_machine(
     complaint: Option<&str>,
     said: &str,

@@ -1,4 +1,5 @@
-//! Compilers that meet what candidates wrote: confined, limited and watched, whatever their language.
+//! Compilers that meet what candidates wrote: confined, limited and watched, whatever their
+//! language.
 
 pub(crate) mod confined;
 pub(crate) mod diagnostics;

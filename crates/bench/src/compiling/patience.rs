@@ -75,8 +75,8 @@ impl Vigil {
         }
     }
 
-    /// Looks at a process that was waited for so long already, if a look is due; nothing while there is
-    /// hope.
+    /// Looks at a process that was waited for so long already, if a look is due; nothing while
+    /// there is hope.
     pub(crate) fn look(&mut self, passed_s: f64, leader: Pid) -> Option<Waited> {
         if passed_s < self.due_s {
             return None;

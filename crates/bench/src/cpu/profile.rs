@@ -1,6 +1,6 @@
 //! A profile without privileges: what can be said about a candidate without counters and without
-//! running it. Counters need rights that few machines give, and whatever earns a reward is gamed, so
-//! this goes into prompts only.
+//! running it. Counters need rights that few machines give, and whatever earns a reward is gamed,
+//! so this goes into prompts only.
 
 use std::collections::HashMap;
 

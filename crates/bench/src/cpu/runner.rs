@@ -1,8 +1,8 @@
 //! The untrusted side: a process that becomes the candidate.
 //!
 //! It is trusted until it loads the candidate's object. It holds no clock, no reference,
-//! no secret and no channel for results but the notes of `draws.rs`: it stops itself when a run is done, and what
-//! "done" means is for the supervisor to see.
+//! no secret and no channel for results but the notes of `draws.rs`: it stops itself when a run is
+//! done, and what "done" means is for the supervisor to see.
 #![expect(
     unsafe_code,
     reason = "loads and calls foreign code; that is its purpose"
@@ -155,7 +155,8 @@ fn prepare() -> Result<Prepared, String> {
         .map_err(|e| format!("plan: {e}"))?;
     let (sets, drawing) = map_sets(&spec.layout)?;
     allow_matrix_unit();
-    // When memory runs out, the candidate goes first and not its judge. Where that cannot be said, it is not.
+    // When memory runs out, the candidate goes first and not its judge. Where that cannot be said,
+    // it is not.
     drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
     if let Some(user) = spec.user {

@@ -44,8 +44,8 @@ pub(super) fn outputs(task: &Task) -> impl Iterator<Item = &Arg> {
     task.function().args.iter().filter(|arg| arg.is_output())
 }
 
-/// The number of elements of `arg`, derived from the whole numbers that a candidate sees. If several
-/// problems match, it is the smallest, because reading less is always safe.
+/// The number of elements of `arg`, derived from the whole numbers that a candidate sees. If
+/// several problems match, it is the smallest, because reading less is always safe.
 pub(super) fn elements(task: &Task, arg: &Arg) -> String {
     let sets =
         || std::iter::once(&task.function().sizes.timed).chain(&task.function().sizes.hidden);

@@ -1,5 +1,6 @@
-//! The roles that become another program, in its jail: a recorder, which is a host half's own program, and a
-//! Python interpreter. Neither has a GPU, a network, a thread, or a file that it may write.
+//! The roles that become another program, in its jail: a recorder, which is a host half's own
+//! program, and a Python interpreter. Neither has a GPU, a network, a thread, or a file that it may
+//! write.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -44,8 +45,8 @@ pub(crate) const INTERPRETER: Jailed = Jailed {
 };
 
 impl Jailed {
-    /// The role: `CONFINEMENT PROGRAM ARGUMENT...`. The program finds its line to the bench at standard
-    /// output. What it prints goes nowhere.
+    /// The role: `CONFINEMENT PROGRAM ARGUMENT...`. The program finds its line to the bench at
+    /// standard output. What it prints goes nowhere.
     pub(crate) fn run(&self, arguments: impl Iterator<Item = OsString>) -> i32 {
         let arguments: Vec<OsString> = arguments.collect();
         if sys::inherit_as(1, LINE).is_err() {

@@ -3,7 +3,8 @@
 
 /// The C library calls this before `main`, and so before the test harness reads its arguments.
 #[used]
-// SAFETY: the section holds pointers to functions that take what `main` takes, and this one takes less.
+// SAFETY: the section holds pointers to functions that take what `main` takes, and this one takes
+// less.
 #[unsafe(link_section = ".init_array")]
 static PLAY: extern "C" fn() = play;
 

@@ -64,8 +64,8 @@ pub fn play_if_asked() {
     std::process::exit(status);
 }
 
-/// Makes a write beyond the file size limit (`ulimit -f`) return an error instead of killing the program.
-/// The program can then report the error. Child processes keep the limit and its signal.
+/// Makes a write beyond the file size limit (`ulimit -f`) return an error instead of killing the
+/// program. The program can then report the error. Child processes keep the limit and its signal.
 pub fn outlive_file_limit() {
     // Where the signal cannot be caught, it ends the program as before.
     drop(sys::outlive_file_limit());

@@ -17,8 +17,8 @@ pub(crate) use interpreter::confine_interpreter;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Calls that a candidate needs as it runs: memory, threads, time, printing. `docs/bench.md` says why,
-/// call by call.
+/// Calls that a candidate needs as it runs: memory, threads, time, printing. `docs/bench.md` says
+/// why, call by call.
 const RUNNING: [i64; 33] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
@@ -115,8 +115,8 @@ const DENIED_TO_COMPILER: [i64; 16] = [
     libc::SYS_setsid, // nothing leaves the process group that the time limit kills
 ];
 
-/// Calls that a program needs which computes in memory and writes to descriptors that it has. The last
-/// one starts it.
+/// Calls that a program needs which computes in memory and writes to descriptors that it has. The
+/// last one starts it.
 const RECORDING: [i64; 21] = [
     libc::SYS_arch_prctl,
     libc::SYS_brk,
@@ -232,8 +232,8 @@ fn argument_is(argument: u8, value: u64) -> Result<Vec<SeccompRule>, String> {
     condition(argument, SeccompCmpOp::Eq, value)
 }
 
-/// A candidate may signal itself, but only its supervisor lets it go on once it has stopped, and what ends by SIGKILL
-/// was killed from outside.
+/// A candidate may signal itself, but only its supervisor lets it go on once it has stopped, and
+/// what ends by SIGKILL was killed from outside.
 fn signals_itself(pid: Pid, signal: u8) -> Result<Vec<SeccompRule>, String> {
     let itself = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, pid as u64)
         .map_err(explain)?;
@@ -342,10 +342,10 @@ pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(),
     install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
 }
 
-/// Closes the last doors, once the candidate's object is loaded: no file is opened, read or asked for
-/// any more, no filter is added, no memory is shared, and none becomes executable. Shared memory
-/// stays when its pages are given back, so that nobody would see how much a candidate holds. Where stacks are executable it
-/// still can: the C library makes those of new threads so too.
+/// Closes the last doors, once the candidate's object is loaded: no file is opened, read or asked
+/// for any more, no filter is added, no memory is shared, and none becomes executable. Shared
+/// memory stays when its pages are given back, so that nobody would see how much a candidate holds.
+/// Where stacks are executable it still can: the C library makes those of new threads so too.
 pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
     let mut rules: Rules = LOADING.iter().map(|call| (*call, vec![])).collect();
     let has = |argument: u8, bit: i32| {
@@ -365,8 +365,8 @@ pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
     )
 }
 
-/// Calls that the GPU's driver makes to load code, run it and wait for it. None opens a file, starts a
-/// process or reaches another one.
+/// Calls that the GPU's driver makes to load code, run it and wait for it. None opens a file,
+/// starts a process or reaches another one.
 const DRIVING: [i64; 33] = [
     libc::SYS_brk,
     libc::SYS_clock_gettime,
@@ -403,8 +403,8 @@ const DRIVING: [i64; 33] = [
     libc::SYS_write,
 ];
 
-/// Leaves a process that runs candidates on a GPU only what the driver needs. Other calls fail and do
-/// not kill: drivers try some that they can do without.
+/// Leaves a process that runs candidates on a GPU only what the driver needs. Other calls fail and
+/// do not kill: drivers try some that they can do without.
 pub(crate) fn confine_gpu_runner() -> Result<(), String> {
     install(
         DRIVING.iter().map(|call| (*call, vec![])).collect(),
@@ -457,7 +457,8 @@ pub(crate) fn confine_recorder(pid: Pid) -> Result<(), String> {
 }
 
 /// Leaves a compiler that works in memory what it needs: no process, no thread, no new code. Which
-/// files it may write, Landlock says. Other calls fail. It may ask for longer limits, and is told that it has them.
+/// files it may write, Landlock says. Other calls fail. It may ask for longer limits, and is told
+/// that it has them.
 pub(crate) fn confine_warm_compiler(pid: Pid) -> Result<(), String> {
     let mut rules: Rules = COMPILING.iter().map(|call| (*call, vec![])).collect();
     let none_of = |argument, bits: i32| condition(argument, SeccompCmpOp::MaskedEq(bits as u64), 0);

@@ -104,8 +104,8 @@ pub(crate) fn was_continued(pid: Pid) -> io::Result<bool> {
     Ok(unsafe { info.si_pid() } == pid)
 }
 
-/// Splits this process in two: nothing in the new one, its number in the other. Only for processes with
-/// one thread.
+/// Splits this process in two: nothing in the new one, its number in the other. Only for processes
+/// with one thread.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: no other thread could hold a lock that the new process needs.
     check(unsafe { libc::fork() }).map(|pid| (pid > 0).then_some(pid))

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::call::check;
 
-/// A folder that keeps other users from a path, or the path itself: closed, or not there. Root's children
-/// are other users, and a package in root's home is closed to them.
+/// A folder that keeps other users from a path, or the path itself: closed, or not there. Root's
+/// children are other users, and a package in root's home is closed to them.
 pub(crate) fn closed_to_others(path: &Path) -> Option<PathBuf> {
     let real = std::fs::canonicalize(path).ok();
     // Who follows a link needs the way to it, and the way to where it points.

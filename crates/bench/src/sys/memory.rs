@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Bytes that a process could take now: those that the machine has left, or all that the narrowest of
-/// its control groups allows. Without a word from the kernel there is no end to them.
+/// Bytes that a process could take now: those that the machine has left, or all that the narrowest
+/// of its control groups allows. Without a word from the kernel there is no end to them.
 pub(crate) fn available_bytes() -> u64 {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();

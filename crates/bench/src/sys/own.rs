@@ -31,7 +31,8 @@ pub(crate) fn go_first() {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
 }
 
-/// Makes `folder` the one for temporary files, and the current one. Only for processes with one thread.
+/// Makes `folder` the one for temporary files, and the current one. Only for processes with one
+/// thread.
 pub(crate) fn work_in(folder: &std::path::Path) -> io::Result<()> {
     // SAFETY: no other thread could read the environment meanwhile.
     unsafe { std::env::set_var("TMPDIR", folder) };
@@ -150,7 +151,8 @@ pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
     })
 }
 
-/// Gives the program that this process becomes the same addresses each time, and no counter of time.
+/// Gives the program that this process becomes the same addresses each time, and no counter of
+/// time.
 pub(crate) fn become_predictable() -> io::Result<()> {
     // SAFETY: plain system calls.
     unsafe {

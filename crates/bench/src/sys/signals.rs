@@ -59,8 +59,9 @@ pub(crate) fn set_alarm(first: Option<Duration>) {
 
 extern "C" fn on_file_limit(_: libc::c_int) {}
 
-/// Has a write beyond the limit on the size of files fail with EFBIG instead of ending this process. The signal is caught
-/// and not ignored: what is ignored stays so in compilers and candidates, and those it is to end.
+/// Has a write beyond the limit on the size of files fail with EFBIG instead of ending this
+/// process. The signal is caught and not ignored: what is ignored stays so in compilers and
+/// candidates, and those it is to end.
 pub(crate) fn outlive_file_limit() -> io::Result<()> {
     catch(libc::SIGXFSZ, on_file_limit, libc::SA_RESTART)
 }
@@ -107,7 +108,8 @@ pub(crate) fn times_continued() -> usize {
     CONTINUED.load(Ordering::Relaxed)
 }
 
-/// Runs `start` with the signals blocked that are caught here, so that threads it starts never get them.
+/// Runs `start` with the signals blocked that are caught here, so that threads it starts never get
+/// them.
 pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: sets live on this stack; the calls cannot fail with valid arguments.
     unsafe {
@@ -126,9 +128,9 @@ pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
 /// Makes this process the leader of its own group: Ctrl-Z in a terminal does not reach it any more.
 ///
 /// A process that calls this right after it started can always be continued. If its parent had put
-/// it into the group before it started, as `Command::process_group` does, a stop signal could arrive
-/// between the two. It would stop a process that no `SIGCONT` to the old group reaches, and the
-/// parent would wait for it forever.
+/// it into the group before it started, as `Command::process_group` does, a stop signal could
+/// arrive between the two. It would stop a process that no `SIGCONT` to the old group reaches, and
+/// the parent would wait for it forever.
 pub(crate) fn lead_own_group() {
     // SAFETY: plain system calls on a set that lives on this stack.
     unsafe {
@@ -147,7 +149,8 @@ pub(crate) fn lead_own_group() {
 
 /// Stops this process's whole thread group: "I am done".
 pub(crate) fn stop_self() {
-    // SAFETY: plain system calls. Not `raise`: that would go through code that a candidate may reach.
+    // SAFETY: plain system calls. Not `raise`: that would go through code that a candidate may
+    // reach.
     unsafe {
         libc::syscall(
             libc::SYS_kill,

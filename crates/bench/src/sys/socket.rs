@@ -44,8 +44,8 @@ pub(crate) fn send(
         iov_len: bytes.len(),
     };
     let length = size_of_val(descriptors) as libc::c_uint;
-    // SAFETY: an all-zero header is valid; what it points to outlives the call, and the room is large
-    // enough for the most descriptors.
+    // SAFETY: an all-zero header is valid; what it points to outlives the call, and the room is
+    // large enough for the most descriptors.
     let sent = unsafe {
         let mut header: libc::msghdr = std::mem::zeroed();
         header.msg_iov = &raw mut part;
@@ -80,8 +80,8 @@ pub(crate) fn receive(
         iov_len: bytes.len(),
     };
     let mut descriptors = Vec::new();
-    // SAFETY: an all-zero header is valid, and what it points to outlives the call. The kernel writes whole
-    // entries into the room, and each descriptor in them is new and owned here.
+    // SAFETY: an all-zero header is valid, and what it points to outlives the call. The kernel
+    // writes whole entries into the room, and each descriptor in them is new and owned here.
     let (length, flags) = unsafe {
         let mut header: libc::msghdr = std::mem::zeroed();
         header.msg_iov = &raw mut part;

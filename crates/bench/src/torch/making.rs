@@ -152,7 +152,8 @@ impl Making {
         })
     }
 
-    /// Adds what a call recorded; `storages` are its buffers. Returns the memory of each of its buffers.
+    /// Adds what a call recorded; `storages` are its buffers. Returns the memory of each of its
+    /// buffers.
     pub(super) fn append(
         &mut self,
         extension: usize,
@@ -391,8 +392,8 @@ impl Making {
     }
 }
 
-/// The name in `Model` of a parameter of `ModelNew`: the same name and shape, or else the same place in a
-/// list of the same shapes, because the same seed then draws the same numbers.
+/// The name in `Model` of a parameter of `ModelNew`: the same name and shape, or else the same
+/// place in a list of the same shapes, because the same seed then draws the same numbers.
 fn counterpart(facts: &Facts, model: &[Parameter], index: usize) -> Option<String> {
     let (name, dtype, shape, _) = model.get(index)?;
     let same = facts.parameters.iter().find(|one| one.0 == *name);

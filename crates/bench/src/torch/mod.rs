@@ -8,8 +8,9 @@
 //!            device half -> NVRTC (confined), where there is one
 //! ```
 //!
-//! The stand-in knows shapes and no numbers. A plan is data: the worst that an answer's Python can do,
-//! even with the whole interpreter in its hands, is to ask for what an honest answer may ask for.
+//! The stand-in knows shapes and no numbers. A plan is data: the worst that an answer's Python can
+//! do, even with the whole interpreter in its hands, is to ask for what an honest answer may ask
+//! for.
 //!
 //! A plan is no judgement: nothing has run on a GPU, and no result was compared.
 

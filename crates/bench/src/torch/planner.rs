@@ -30,8 +30,8 @@ use crate::sys;
 const EXTENSIONS: usize = 8;
 /// Calls of their functions in one call of `forward`.
 const CALLS: usize = 1000;
-/// Seconds that one plan may take in all: every build and every call has a limit of its own, and there
-/// may be many of them.
+/// Seconds that one plan may take in all: every build and every call has a limit of its own, and
+/// there may be many of them.
 const TOTAL_S: f64 = 120.0;
 /// Bytes of the sources of one extension.
 const SOURCE: usize = 1 << 20;

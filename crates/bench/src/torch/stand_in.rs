@@ -114,8 +114,8 @@ impl StandIn {
         self.folder.join(PROGRAM)
     }
 
-    /// Each file is written beside its place and moved there, so that two benches can do it at once.
-    /// The program is written last.
+    /// Each file is written beside its place and moved there, so that two benches can do it at
+    /// once. The program is written last.
     fn write(&self) -> std::io::Result<()> {
         if self.program().exists() {
             return Ok(());

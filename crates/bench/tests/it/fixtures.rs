@@ -13,7 +13,8 @@ use hotloop_flow::{
 
 /// How often a machine is asked that has other work.
 const ATTEMPTS: usize = 3;
-/// How long the next reply may take. On a machine with other work a compiler alone may take two minutes.
+/// How long the next reply may take. On a machine with other work a compiler alone may take two
+/// minutes.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A candidate in a file; its head says what it is.
@@ -94,7 +95,8 @@ pub(crate) fn has_clang() -> bool {
     clang.is_ok_and(|output| output.status.success())
 }
 
-/// Judges all, each at its own number of threads; in the order given. The machine may fail none of them.
+/// Judges all, each at its own number of threads; in the order given. The machine may fail none of
+/// them.
 pub(crate) fn judge(settings: &Settings, fixtures: &[Fixture]) -> Vec<Judgement> {
     let judged = judge_each(settings, fixtures).into_iter();
     let judged = judged.zip(fixtures).map(|(judged, fixture)| match judged {
@@ -158,7 +160,8 @@ pub(crate) fn judge_each(
     judged.into_values().collect()
 }
 
-/// Judges `jobs`. A machine that had no processor to give has told nothing of a candidate, and is asked again.
+/// Judges `jobs`. A machine that had no processor to give has told nothing of a candidate, and is
+/// asked again.
 pub(crate) fn ask(
     bench: &mut LocalBench,
     jobs: Vec<Job>,

@@ -1,4 +1,5 @@
-//! Examiner and runner on the emulator of a GPU: honest candidates, cheats, faults, hangs, successors.
+//! Examiner and runner on the emulator of a GPU: honest candidates, cheats, faults, hangs,
+//! successors.
 
 use std::path::Path;
 use std::process::Command;

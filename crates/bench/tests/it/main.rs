@@ -29,8 +29,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockW
 
 use hotloop_bench::Settings;
 
-/// Settings whose hidden roles are played by this crate's own executable. Timings wait for a quiet machine
-/// and verdicts do not, so whoever only asks for verdicts asks for no more rounds.
+/// Settings whose hidden roles are played by this crate's own executable. Timings wait for a quiet
+/// machine and verdicts do not, so whoever only asks for verdicts asks for no more rounds.
 fn settings() -> Settings {
     Settings {
         rounds: 1,
@@ -38,7 +38,8 @@ fn settings() -> Settings {
     }
 }
 
-/// The same, waiting for a quiet machine as long as a user's would: also the longest that a cheat is looked at.
+/// The same, waiting for a quiet machine as long as a user's would: also the longest that a cheat
+/// is looked at.
 fn patient() -> Settings {
     let roles = std::env::var_os("HOTLOOP_TEST_ROLES")
         .unwrap_or_else(|| env!("CARGO_BIN_EXE_bench-roles").into());
@@ -49,9 +50,10 @@ fn patient() -> Settings {
     settings
 }
 
-/// The same with batches of teams that are as long as they must be and no longer: a default one draws and checks a
-/// quarter of a gigabyte for every sample. For who asks whether a team is judged right under other circumstances; at the
-/// default length the suites of cheats and of honest candidates ask.
+/// The same with batches of teams that are as long as they must be and no longer: a default one
+/// draws and checks a quarter of a gigabyte for every sample. For who asks whether a team is judged
+/// right under other circumstances; at the default length the suites of cheats and of honest
+/// candidates ask.
 fn brief() -> Settings {
     Settings {
         team_run_s: 1e-3,

@@ -1,4 +1,5 @@
-//! Signals from outside: whoever stops, continues or kills processes of the bench changes no verdict.
+//! Signals from outside: whoever stops, continues or kills processes of the bench changes no
+//! verdict.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};

@@ -53,6 +53,7 @@ fn slow_first_calls_do_not_choose_the_calls_per_run() {
                 .map_or(0, |measured| measured.timing.calls)
         })
         .collect();
-    // A machine whose round trip is so short that even the plain one needs no batch has nothing to show.
+    // A machine whose round trip is so short that even the plain one needs no batch has nothing to
+    // show.
     assert!(calls[0] > 1 || calls[1] <= 2, "{calls:?}");
 }

@@ -132,7 +132,8 @@ fn soak() {
     let mut benches = Benches::start(&[cheats.clone(), honest.clone()].concat());
 
     let is_expected = |name: &str, label: Label| {
-        // On a busy machine a batch may have one call, and these compute one call honestly (`docs/bench.md`).
+        // On a busy machine a batch may have one call, and these compute one call honestly
+        // (`docs/bench.md`).
         let is_honest_now = name.starts_with("batch-team") && label == Label::Correct;
         let cheat = cheats.iter().find(|cheat| cheat.name == name);
         let is_of_file = |cheat: &Fixture| cheat.expect.iter().any(|word| word == label.name());

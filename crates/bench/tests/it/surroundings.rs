@@ -330,7 +330,8 @@ fn an_unprivileged_user_judges_the_same() {
     );
 }
 
-/// What a compiler does not do, its exit status says; so a complaint that got lost must not end in one.
+/// What a compiler does not do, its exit status says; so a complaint that got lost must not end in
+/// one.
 #[test]
 fn a_confined_role_that_cannot_complain_is_killed_and_says_nothing_of_the_source() {
     use std::os::unix::process::ExitStatusExt;

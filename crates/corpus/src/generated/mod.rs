@@ -1,9 +1,9 @@
 //! Tasks drawn at random: loop nests over an expression of one to five operations.
 //!
 //! A policy that trains on one task unlearns the others, and hand-made tasks are few. `DRTriton`
-//! (arXiv 2603.21465) trains on synthetic programs of growing length instead. Here a [`Family`] says
-//! how loops and accesses look, an [`Expression`] what each element computes, and [`generate`] makes
-//! whole tasks of them: prompt, seed, fp64 reference with scales, hidden and drawn sizes.
+//! (arXiv 2603.21465) trains on synthetic programs of growing length instead. Here a [`Family`]
+//! says how loops and accesses look, an [`Expression`] what each element computes, and [`generate`]
+//! makes whole tasks of them: prompt, seed, fp64 reference with scales, hidden and drawn sizes.
 
 mod expression;
 mod family;

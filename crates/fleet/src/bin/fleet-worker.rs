@@ -1,4 +1,5 @@
-//! A worker for tests, which can be killed: `fleet-worker ACCESS LEASE_S [rehearse|broken|noisy|real] [SLOTS]`.
+//! A worker for tests, which can be killed: `fleet-worker ACCESS LEASE_S
+//! [rehearse|broken|noisy|real] [SLOTS]`.
 
 use std::path::Path;
 use std::sync::Arc;

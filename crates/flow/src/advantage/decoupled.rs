@@ -1,10 +1,10 @@
 //! Correctness and speed, each normalised apart, as `DRTriton` (arXiv 2603.21465) trains: decoupled
 //! reward policy optimisation (Li et al., "DRPO", arXiv 2510.04474).
 //!
-//! One reward for both has a flaw: a correct but slow answer can lie below the group's mean, and the
-//! policy then unlearns being correct. Here correctness is normalised over the group, and speed only
-//! over the correct answers, by a softmax of its logarithm. While any answer fails, no correct one
-//! gets a negative advantage.
+//! One reward for both has a flaw: a correct but slow answer can lie below the group's mean, and
+//! the policy then unlearns being correct. Here correctness is normalised over the group, and speed
+//! only over the correct answers, by a softmax of its logarithm. While any answer fails, no correct
+//! one gets a negative advantage.
 
 use super::known::Known;
 

@@ -2,13 +2,15 @@
 //!
 //! From n answers, [`expected`] estimates the expected maximum of k without bias: the mean over all
 //! subsets of k. `advantages` estimates its gradient with the paper's baseline of k - 1: from each
-//! subset's maximum it subtracts the maximum without the answer itself. So an answer earns something
-//! only where it is the best of a subset, and copies of the best program earn less than one alone.
+//! subset's maximum it subtracts the maximum without the answer itself. So an answer earns
+//! something only where it is the best of a subset, and copies of the best program earn less than
+//! one alone.
 
 use super::baseline;
 
 /// The advantages for the expected best of `k`. Their mean estimates the gradient, so the sum over
-/// subsets is multiplied by the number of answers. For k = 1 the baseline is the mean of the others.
+/// subsets is multiplied by the number of answers. For k = 1 the baseline is the mean of the
+/// others.
 pub(super) fn advantages(rewards: &[f64], k: usize) -> Vec<f64> {
     let count = rewards.len();
     let k = k.clamp(1, count);
@@ -117,8 +119,9 @@ mod tests {
 
     #[test]
     fn advantages_are_gains_over_the_best_without_the_answer() {
-        // Three answers 1, 2 and 4 make three pairs. 2 is the best of {1, 2} and gains 1 there; 4 is
-        // the best of {1, 4} and {2, 4} and gains 3 + 2 = 5. Times 3 answers, over 3 pairs: 0, 1, 5.
+        // Three answers 1, 2 and 4 make three pairs. 2 is the best of {1, 2} and gains 1 there; 4
+        // is the best of {1, 4} and {2, 4} and gains 3 + 2 = 5. Times 3 answers, over 3 pairs: 0,
+        // 1, 5.
         near(&advantages(&[1.0, 2.0, 4.0], 2), &[0.0, 1.0, 5.0]);
         // One subset of three: 4 gains 4 - 2 = 2 there. Times 3 answers, over 1 subset: 6.
         near(&advantages(&[4.0, 1.0, 2.0], 3), &[6.0, 0.0, 0.0]);

@@ -2,10 +2,10 @@
 //! (TTT-Discover, arXiv 2601.16175).
 //!
 //! Every correct program is a node below the one that its prompt showed. The value of a node is its
-//! best child, because a search for one fast program asks how far a parent can lead, not how good it
-//! is. A node scores `Q + scale P sqrt(1 + T) / (1 + n)`: the value Q, a prior P by rank, the visits n
-//! of the node and of everything below it, and the number T of all expansions. `scale` is the spread
-//! of values, so the unit of speeds does not matter.
+//! best child, because a search for one fast program asks how far a parent can lead, not how good
+//! it is. A node scores `Q + scale P sqrt(1 + T) / (1 + n)`: the value Q, a prior P by rank, the
+//! visits n of the node and of everything below it, and the number T of all expansions. `scale` is
+//! the spread of values, so the unit of speeds does not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -86,8 +86,8 @@ pub(crate) struct ChatsArgs {
     /// The file to write
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) out: PathBuf,
-    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax; or cuda/relu,
-    /// cuda/saxpy, cuda/sum, cuda/transpose, cuda/softmax, cuda/layernorm or cuda/matmul
+    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax; or
+    /// cuda/relu, cuda/saxpy, cuda/sum, cuda/transpose, cuda/softmax, cuda/layernorm or cuda/matmul
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
     /// Maximum number of chats
@@ -166,8 +166,8 @@ pub(crate) struct NearestArgs {
     /// C programs
     #[arg(required = true, value_name = "FILE.c")]
     pub(crate) file: Vec<PathBuf>,
-    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax; or cuda/relu,
-    /// cuda/saxpy, cuda/sum, cuda/transpose, cuda/softmax, cuda/layernorm or cuda/matmul
+    /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax; or
+    /// cuda/relu, cuda/saxpy, cuda/sum, cuda/transpose, cuda/softmax, cuda/layernorm or cuda/matmul
     #[arg(long, value_name = "TASK", default_value = "matmul")]
     pub(crate) task: String,
     /// Compare only with the candidates of this many chats of `corpus chats` [default: all of the
@@ -259,7 +259,8 @@ pub(crate) struct TuneArgs {
     /// The highest learning rate [default: 1e-4]
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<f64>,
-    /// Steps over which the rate rises, or their share, such as 10% [default: 5%, at most 100 steps]
+    /// Steps over which the rate rises, or their share, such as 10% [default: 5%, at most 100
+    /// steps]
     #[arg(long, value_name = "N|PERCENT")]
     pub(crate) warm_up: Option<WarmUp>,
     /// Weight decay [default: 0]
@@ -288,7 +289,8 @@ pub(crate) struct TuneArgs {
     /// Examples to hold out, instead of a percentage of the data
     #[arg(long, value_name = "FILE.jsonl", num_args = 1..)]
     pub(crate) held_out_data: Vec<PathBuf>,
-    /// End after so many evaluations without a lower held-out loss (there are about twenty), and keep the best adapter
+    /// End after so many evaluations without a lower held-out loss (there are about twenty), and
+    /// keep the best adapter
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) early_stop: Option<u32>,
     /// Seed of the order of examples and of the adapter's initial values

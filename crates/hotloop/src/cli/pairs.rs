@@ -38,7 +38,8 @@ pub(crate) struct PairsArgs {
     /// The folder of their fast versions
     #[arg(long, value_name = "DIR", requires = "slow")]
     pub(crate) fast: Option<PathBuf>,
-    /// A list of pairs: lines of {"slow": FILE, "fast": FILE}, with `benchmark` and `description` if you like
+    /// A list of pairs: lines of {"slow": FILE, "fast": FILE}, with `benchmark` and `description`
+    /// if you like
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) list: Option<PathBuf>,
     /// The folder to write, which must not exist yet
@@ -64,8 +65,8 @@ pub(crate) struct PairsArgs {
     /// Seed of the split and of the writer's answers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// A model that writes slow versions where no optimisation can be taken out mechanically: a local one, or
-    /// URL#NAME with the key in `HOTLOOP_API_KEY`
+    /// A model that writes slow versions where no optimisation can be taken out mechanically: a
+    /// local one, or URL#NAME with the key in `HOTLOOP_API_KEY`
     #[arg(long, value_name = "MODEL")]
     pub(crate) writer: Option<String>,
     /// An adapter of the writer
@@ -119,7 +120,8 @@ pub(crate) struct TeachArgs {
     /// What becomes of the reasoning before an answer
     #[arg(long, value_name = "WHAT", default_value = "drop")]
     pub(crate) reasoning: Reasoning,
-    /// Stop asking after so many tokens of answers; an endpoint that counts none is estimated at four bytes a token
+    /// Stop asking after so many tokens of answers; an endpoint that counts none is estimated at
+    /// four bytes a token
     #[arg(long, value_name = "N")]
     pub(crate) budget_tokens: Option<u64>,
     /// Percentage of the tasks to hold back

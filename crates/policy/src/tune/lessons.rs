@@ -17,8 +17,8 @@ pub struct Lessons {
     pub batch_tokens: usize,
     /// The most examples per step.
     pub batch_examples: usize,
-    /// After how many evaluations without a better loss on held-out examples the tuning ends; `None`
-    /// for never.
+    /// After how many evaluations without a better loss on held-out examples the tuning ends;
+    /// `None` for never.
     pub patience: Option<u32>,
     /// Number of passes over the examples.
     pub epochs: u32,

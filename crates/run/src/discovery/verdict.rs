@@ -1,8 +1,8 @@
 //! One verdict over seeds: did learning find faster code?
 //!
-//! Runs with the same seed are pairs. The ratio of their best codes has a 95 % interval by Student's
-//! t over the logarithms. Several arms that learn are several chances to look better by luck, so
-//! their intervals hold together (Bonferroni). Each is compared with the stronger control.
+//! Runs with the same seed are pairs. The ratio of their best codes has a 95 % interval by
+//! Student's t over the logarithms. Several arms that learn are several chances to look better by
+//! luck, so their intervals hold together (Bonferroni). Each is compared with the stronger control.
 
 use std::collections::{BTreeMap, BTreeSet};
 

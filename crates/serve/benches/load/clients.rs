@@ -1,4 +1,5 @@
-//! Clients for the service under load: honest ones, and ones that hang up, send garbage or never read.
+//! Clients for the service under load: honest ones, and ones that hang up, send garbage or never
+//! read.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -39,7 +40,8 @@ impl Honest {
         }
     }
 
-    /// Asks for all these candidates one after another: how long each took, and how many were wrong.
+    /// Asks for all these candidates one after another: how long each took, and how many were
+    /// wrong.
     pub(crate) fn ask_all(
         mut self,
         numbers: impl Iterator<Item = usize>,

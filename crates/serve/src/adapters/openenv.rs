@@ -1,5 +1,5 @@
-//! `OpenEnv`: a task as an environment. An episode asks for a task; each step hands in a candidate and
-//! earns its reward; the observation tells what a repair needs.
+//! `OpenEnv`: a task as an environment. An episode asks for a task; each step hands in a candidate
+//! and earns its reward; the observation tells what a repair needs.
 //!
 //! A connection to `/ws` has an episode of its own. Over plain HTTP an episode has a name,
 //! `episode_id`, and those who name none share one.

@@ -113,8 +113,8 @@ fn slime_gets_a_number() {
     assert_eq!(status, 503, "never a number: {answer}");
 }
 
-/// The bytes of a request with the payload, headers and client (aiohttp) of slime's `remote_rm`, rebuilt from its
-/// source: slime itself cannot be installed without its GPU stack.
+/// The bytes of a request with the payload, headers and client (aiohttp) of slime's `remote_rm`,
+/// rebuilt from its source: slime itself cannot be installed without its GPU stack.
 const SLIME: &[u8] = b"POST /rm HTTP/1.1\r\nHost: 127.0.0.1:56299\r\nAccept: */*\r\n\
 Accept-Encoding: gzip, deflate, br\r\nUser-Agent: Python/3.11 aiohttp/3.14.5\r\nContent-Length: 86\r\n\
 Content-Type: application/json\r\n\r\n\

@@ -1,4 +1,5 @@
-//! A bench that comes back on another class of machine: timings compare within one class, so nothing is carried over.
+//! A bench that comes back on another class of machine: timings compare within one class, so
+//! nothing is carried over.
 
 use std::sync::atomic::Ordering;
 

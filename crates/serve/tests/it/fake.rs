@@ -32,7 +32,8 @@ pub(crate) struct Control {
     pub(crate) started: AtomicUsize,
     /// While set, no bench gets ready.
     pub(crate) slow: AtomicBool,
-    /// The bench that is started next is on another class of machine, on which everything is twice as fast.
+    /// The bench that is started next is on another class of machine, on which everything is twice
+    /// as fast.
     pub(crate) moved: AtomicBool,
 }
 

@@ -172,7 +172,8 @@ fn many_bodies_at_once_do_not_fill_the_memory() {
     });
     let holders = std::cell::RefCell::new(Vec::new());
     service.wait(|service| {
-        // Promises a megabyte and does not send it. One that was given up on a busy machine has a successor.
+        // Promises a megabyte and does not send it. One that was given up on a busy machine has a
+        // successor.
         let mut holder = std::net::TcpStream::connect(service.address).unwrap();
         holder
             .write_all(

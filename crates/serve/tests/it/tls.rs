@@ -1,4 +1,5 @@
-//! TLS: a good certificate is taken, an expired one refused by the client, plain text by the service.
+//! TLS: a good certificate is taken, an expired one refused by the client, plain text by the
+//! service.
 
 use std::sync::Arc;
 

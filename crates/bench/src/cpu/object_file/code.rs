@@ -1,8 +1,8 @@
 //! The machine code of an object, read instruction by instruction.
 //!
 //! Every executable section is swept from its start to its end, and no jump, symbol, relocation or
-//! address that an instruction names may lead into the middle of an instruction that the sweep saw. Only an address that the
-//! candidate computes as it runs can.
+//! address that an instruction names may lead into the middle of an instruction that the sweep saw.
+//! Only an address that the candidate computes as it runs can.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use object::elf::{SHF_EXECINSTR, STT_FILE, STT_FUNC, STT_NOTYPE, STT_SECTION};

@@ -34,8 +34,8 @@ pub(super) fn jumps_to(instruction: &Instruction) -> Option<u64> {
     (instruction.op0_kind() == OpKind::NearBranch64).then(|| instruction.near_branch64())
 }
 
-/// The place that an instruction names as a distance from itself: what it reads, writes or takes the
-/// address of.
+/// The place that an instruction names as a distance from itself: what it reads, writes or takes
+/// the address of.
 pub(super) fn refers_to(instruction: &Instruction) -> Option<u64> {
     instruction
         .is_ip_rel_memory_operand()

@@ -13,11 +13,12 @@ use crate::role::names::RUNNER;
 use crate::sandbox::rights::OwnThreads;
 use crate::sys::{self, Change, Pid, Usage};
 
-/// The stack of a runner and of each of its threads, wherever the bench was started: threads reserve it, within a limit
-/// on address space, and a candidate that needs more should not do better elsewhere.
+/// The stack of a runner and of each of its threads, wherever the bench was started: threads
+/// reserve it, within a limit on address space, and a candidate that needs more should not do
+/// better elsewhere.
 const STACK_BYTES: u64 = 8 << 20;
-/// Memory besides its buffers that a candidate may hold and still be a victim when the machine's runs
-/// out: no honest one comes near. On a small machine a smaller part of it does the harm.
+/// Memory besides its buffers that a candidate may hold and still be a victim when the machine's
+/// runs out: no honest one comes near. On a small machine a smaller part of it does the harm.
 const MODEST_BYTES: u64 = 1 << 30;
 const MODEST_SHARE: u64 = 8;
 const MODEST_LEAST: u64 = 64 << 20;
@@ -208,8 +209,8 @@ fn pin_if_there(thread: Pid, cores: &[usize]) -> std::io::Result<bool> {
     }
 }
 
-/// What a runner that never stopped has to say. Its exit status decides nothing: once the candidate is
-/// loaded, that is the candidate's to choose.
+/// What a runner that never stopped has to say. Its exit status decides nothing: once the candidate
+/// is loaded, that is the candidate's to choose.
 fn explain_start(how: &str, report: OwnedFd) -> Failure {
     let mut said = String::new();
     let read = std::fs::File::from(report).read_to_string(&mut said);
@@ -224,13 +225,15 @@ fn explain_start(how: &str, report: OwnedFd) -> Failure {
     Failure::Crashed(format!("{how} while loading"))
 }
 
-/// Memory besides its buffers that a candidate may hold and still be a victim, where so much is there.
+/// Memory besides its buffers that a candidate may hold and still be a victim, where so much is
+/// there.
 fn modest_bytes(available: u64) -> u64 {
     (available / MODEST_SHARE).clamp(MODEST_LEAST, MODEST_BYTES)
 }
 
-/// What the end by a signal means. A candidate cannot send itself SIGKILL: that comes from the kernel, when memory runs out
-/// or a candidate goes on after SIGXCPU, or from someone else on this machine.
+/// What the end by a signal means. A candidate cannot send itself SIGKILL: that comes from the
+/// kernel, when memory runs out or a candidate goes on after SIGXCPU, or from someone else on this
+/// machine.
 fn ended_by(signal: i32, usage: Usage, modest: Usage) -> Failure {
     if signal != libc::SIGKILL {
         return Failure::Crashed(format!("ended by {}", sys::signal_name(signal)));

@@ -17,11 +17,13 @@ use crate::sys;
 
 /// A run must last this many null round trips, so that what is taken off is a small part.
 const NULLS_PER_RUN: f64 = 50.0;
-/// Calls per run at most, as many more where teams run longer, and the memory that their buffers may take. Calls that are
-/// shorter than three quarters of a null round trip stay below the fifty: every call of a run is drawn and verified.
+/// Calls per run at most, as many more where teams run longer, and the memory that their buffers
+/// may take. Calls that are shorter than three quarters of a null round trip stay below the fifty:
+/// every call of a run is drawn and verified.
 const CALLS_MAX: usize = 64;
 const MEMORY_MAX: usize = 256 << 20;
-/// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked for.
+/// Seconds of one round of samples; a machine that is not quiet gets as many rounds as it is asked
+/// for.
 const ROUND_S: f64 = 0.1;
 /// Seconds after which enough quiet samples do, were they ever so few.
 const SETTLED_S: f64 = 0.02;
@@ -30,9 +32,9 @@ const SETTLED_S: f64 = 0.02;
 const SINGLES: usize = 2;
 const SINGLES_BEFORE_BATCH: usize = 10;
 
-/// Limits of a call that all runs of a timing may take together. An honest candidate at its limit takes
-/// fewer, and the bench waits longer for a timing: one that dawdles in every run is the candidate's
-/// fault, and never a supervisor that does not answer.
+/// Limits of a call that all runs of a timing may take together. An honest candidate at its limit
+/// takes fewer, and the bench waits longer for a timing: one that dawdles in every run is the
+/// candidate's fault, and never a supervisor that does not answer.
 const LIMITS_TOGETHER: f64 = 60.0;
 
 /// Times the candidate of `request`.
@@ -214,7 +216,8 @@ impl Stopwatch<'_> {
         );
         match self.request.task.cache {
             CacheState::Cold => self.cold_runs += u32::from(session.chill()),
-            // On one core all is where it is read; on several it must come to where a run would have left it.
+            // On one core all is where it is read; on several it must come to where a run would
+            // have left it.
             CacheState::Warm => session.warm(&self.instruments.crew),
         }
         self.instruments.crew.wake();

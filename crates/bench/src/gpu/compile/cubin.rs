@@ -33,7 +33,8 @@ const SECTIONS: [&str; 12] = [
 /// Symbols that the driver provides: the bench allows the calls, and the rest is its own.
 const DRIVERS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
-/// Bytes at the beginning of a block's shared memory that the system has for itself, in modules that say so.
+/// Bytes at the beginning of a block's shared memory that the system has for itself, in modules
+/// that say so.
 const RESERVED_BYTES: u64 = 1024;
 
 /// Attributes of `.nv.info`: a symbol's registers and the bytes of its stack frame.

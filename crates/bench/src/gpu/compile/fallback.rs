@@ -1,7 +1,8 @@
 //! nvcc in the confined compiler, for headers that NVRTC cannot compile.
 //!
-//! nvcc makes PTX, and the assembler makes the module of exactly this PTX, so that both can be checked as NVRTC's
-//! are. nvcc knows no name expressions: a table of addresses behind the text has the PTX name them.
+//! nvcc makes PTX, and the assembler makes the module of exactly this PTX, so that both can be
+//! checked as NVRTC's are. nvcc knows no name expressions: a table of addresses behind the text has
+//! the PTX name them.
 
 use std::path::{Path, PathBuf};
 

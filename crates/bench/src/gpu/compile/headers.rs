@@ -1,5 +1,5 @@
-//! The headers that a device half finds by their names, before any file: what nvcc would take from the
-//! host's libraries, and what NVRTC knows by itself.
+//! The headers that a device half finds by their names, before any file: what nvcc would take from
+//! the host's libraries, and what NVRTC knows by itself.
 
 /// What NVRTC includes before the text, each including the ones before.
 pub(super) const PRELUDE: &str = "hotloop/prelude.h";

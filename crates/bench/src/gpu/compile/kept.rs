@@ -16,7 +16,8 @@ const VERSION: &str = "2";
 /// Bytes of the largest module that is kept.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A module, and the techniques that its PTX shows. A candidate that comes again may be in another stage.
+/// A module, and the techniques that its PTX shows. A candidate that comes again may be in another
+/// stage.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Compiled {
     pub(super) image: Image,

@@ -155,8 +155,8 @@ impl DeviceCompiler {
         }
     }
 
-    /// Compiles a candidate's device half, in which `names` name kernels and variables, under the rules of its
-    /// stage; as `user` when hotloop is root.
+    /// Compiles a candidate's device half, in which `names` name kernels and variables, under the
+    /// rules of its stage; as `user` when hotloop is root.
     pub(crate) fn compile(
         &self,
         device: &str,
@@ -322,7 +322,8 @@ impl DeviceCompiler {
         })
     }
 
-    /// What the compiler said, without paths of this machine, and plainly of names that do not exist.
+    /// What the compiler said, without paths of this machine, and plainly of names that do not
+    /// exist.
     fn diagnostics(&self, log: &[u8]) -> String {
         let said = String::from_utf8_lossy(log);
         let mut said: String = said

@@ -104,7 +104,8 @@ impl Nvrtc {
     /// Loads the library. `Err` says in the linker's words why that fails.
     pub(super) fn load(path: &Path) -> Result<Self, String> {
         let path = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        // SAFETY: a C string. Loading runs the library's own start code, which whoever installed it trusts.
+        // SAFETY: a C string. Loading runs the library's own start code, which whoever installed it
+        // trusts.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
             // SAFETY: after a failure this is null or a C string.
@@ -119,7 +120,8 @@ impl Nvrtc {
             let said = said.map_or("it cannot be loaded".into(), CStr::to_string_lossy);
             return Err(said.into_owned());
         }
-        // SAFETY: the types of the fields are those of nvrtc.h, which all versions since CUDA 11.2 share.
+        // SAFETY: the types of the fields are those of nvrtc.h, which all versions since CUDA 11.2
+        // share.
         unsafe {
             let text = |length: &CStr, read: &CStr| -> Result<Text, String> {
                 Ok(Text {

@@ -1,7 +1,8 @@
 //! What the bench and its warm compiler say to each other.
 //!
-//! The bench asks by messages for a fork and for its end. A fork reads its work from one memory file and writes
-//! what it made into another: a candidate has nothing else to write to, and what it writes is data.
+//! The bench asks by messages for a fork and for its end. A fork reads its work from one memory
+//! file and writes what it made into another: a candidate has nothing else to write to, and what it
+//! writes is data.
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -19,7 +20,8 @@ pub(super) const LONGEST: usize = 64 << 10;
 /// The bench asks.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// For a fork. The message carries the work, the file for what is made, and a pipe for the report.
+    /// For a fork. The message carries the work, the file for what is made, and a pipe for the
+    /// report.
     Fork,
     /// What a fork that has ended came to.
     Reap(Pid),
@@ -56,7 +58,8 @@ pub(super) struct Work {
     pub(super) source: String,
     pub(super) options: Vec<String>,
     pub(super) names: Vec<String>,
-    /// Where it runs, and the only place where it may write: precompiled headers need a temporary file.
+    /// Where it runs, and the only place where it may write: precompiled headers need a temporary
+    /// file.
     pub(super) folder: PathBuf,
     /// None for the bench's own text.
     pub(super) confinement: Option<Confined>,

@@ -7,8 +7,9 @@
 //! | `discard` | drops writes that are still in L2, poison and canaries included: older contents would show |
 //! | `prefetch`, `evict_last`, cache policies, `applypriority` | lines could outlive the sweep between runs |
 //!
-//! The rest is free, because every run is verified on fresh inputs: clocks, the number of a multiprocessor,
-//! traps, breakpoints and sleep. Hints to evict lines early, and how much a load fetches, keep nothing.
+//! The rest is free, because every run is verified on fresh inputs: clocks, the number of a
+//! multiprocessor, traps, breakpoints and sleep. Hints to evict lines early, and how much a load
+//! fetches, keep nothing.
 
 /// Functions that the driver itself provides.
 const DRIVERS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
@@ -43,8 +44,8 @@ const PARTS: [(&str, &str); 7] = [
     ("texref", OBJECTS),
 ];
 
-/// Bytes of the largest array that a module may declare. The assembler keeps only 32 bits of a length, so the
-/// module itself does not tell.
+/// Bytes of the largest array that a module may declare. The assembler keeps only 32 bits of a
+/// length, so the module itself does not tell.
 const MOST_BYTES: u64 = 2 << 30;
 
 /// The rule that a PTX breaks.
@@ -113,8 +114,8 @@ fn refuse_extern(rest: &[&str]) -> Option<String> {
     }
 }
 
-/// The words and brackets of a PTX, without comments and strings. Parts that a comment or a space separates from their
-/// instruction are words of their own, which begin with a point.
+/// The words and brackets of a PTX, without comments and strings. Parts that a comment or a space
+/// separates from their instruction are words of their own, which begin with a point.
 fn words(ptx: &str) -> Vec<&str> {
     let is_word =
         |byte: u8| byte.is_ascii_alphanumeric() || b"_.$%:".contains(&byte) || byte >= 0x80;
@@ -147,8 +148,8 @@ fn words(ptx: &str) -> Vec<&str> {
     words
 }
 
-/// The numbers in brackets behind a name, as in `.global .align 4 .b8 most[139586437120];`. NVIDIA's compilers
-/// declare arrays in bytes, or in elements of at most eight.
+/// The numbers in brackets behind a name, as in `.global .align 4 .b8 most[139586437120];`.
+/// NVIDIA's compilers declare arrays in bytes, or in elements of at most eight.
 fn lengths(ptx: &str) -> impl Iterator<Item = u64> {
     let declared = ptx.lines().filter(|line| line.contains(".global"));
     declared

@@ -1,7 +1,7 @@
 //! Headers that compilers can reach.
 //!
-//! Root's compilers run as other users. Where a toolkit lies in a folder that is closed to them, as packages in
-//! root's home do, they read copies of its headers in the cache.
+//! Root's compilers run as other users. Where a toolkit lies in a folder that is closed to them, as
+//! packages in root's home do, they read copies of its headers in the cache.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

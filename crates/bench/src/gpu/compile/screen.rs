@@ -1,7 +1,8 @@
-//! Refusals before compiling, from the text that is compiled and from the names that are looked up in it.
+//! Refusals before compiling, from the text that is compiled and from the names that are looked up
+//! in it.
 //!
-//! What a text uses, its PTX tells (see `ptx`). This looks at what never reaches the PTX, or reaches the
-//! compiler first: files, directives that hide where a text comes from, and libraries.
+//! What a text uses, its PTX tells (see `ptx`). This looks at what never reaches the PTX, or
+//! reaches the compiler first: files, directives that hide where a text comes from, and libraries.
 
 use hotloop_flow::language::c::lex::{self, Dialect, Directive, Item, Lexed, Token, TokenKind};
 use hotloop_flow::language::cuda;
@@ -163,8 +164,8 @@ fn refuse_pragma(body: &[Token<'_>]) -> Option<String> {
     })
 }
 
-/// The rule that the names of kernels and variables break: NVRTC reads each behind a directive of its
-/// own, so each must be one expression on one line.
+/// The rule that the names of kernels and variables break: NVRTC reads each behind a directive of
+/// its own, so each must be one expression on one line.
 pub(super) fn names(names: &[String]) -> Option<String> {
     if names.len() > NAMES {
         return Some(format!(

@@ -1,7 +1,7 @@
 //! The warm compiler: a process that has loaded NVRTC, and forks for every candidate.
 //!
-//! Loading takes longer than compiling. The process has one thread and runs no candidate's text itself; what a
-//! candidate breaks in its fork is gone with the fork.
+//! Loading takes longer than compiling. The process has one thread and runs no candidate's text
+//! itself; what a candidate breaks in its fork is gone with the fork.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -113,7 +113,8 @@ fn reap(pid: Pid) -> Answer {
 
 /// A fork: confines itself, compiles, and writes what it made.
 fn play_fork(nvrtc: &Nvrtc, parent: Pid, descriptors: Vec<OwnedFd>) -> i32 {
-    // The time limit kills the whole group, and this process ends with the one that it is a fork of.
+    // The time limit kills the whole group, and this process ends with the one that it is a fork
+    // of.
     sys::lead_own_group();
     if sys::die_with_parent().is_err() || sys::parent() != parent {
         return 1;
@@ -161,8 +162,8 @@ fn read_work(mut work: File) -> Result<Work, String> {
     serde_json::from_reader(std::io::BufReader::new(work)).map_err(|error| fail(error.into()))
 }
 
-/// Bytes of address space that this process has already. NVRTC reserves a sixteenth of the machine's memory when it is
-/// loaded, and touches little of it.
+/// Bytes of address space that this process has already. NVRTC reserves a sixteenth of the
+/// machine's memory when it is loaded, and touches little of it.
 fn address_space() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"));
@@ -173,7 +174,8 @@ fn address_space() -> u64 {
 }
 
 fn confine(confined: &Confined) -> Result<(), String> {
-    // When memory runs out, the compiler goes first and not its judge. Where that cannot be said, it is not.
+    // When memory runs out, the compiler goes first and not its judge. Where that cannot be said,
+    // it is not.
     drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
     let fail = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
     let pid = std::process::id() as Pid;

@@ -1,7 +1,7 @@
 //! Memory that the examiner shares with runners, and how a call's buffers lie in it.
 //!
-//! Each buffer has a slot of its own with guards on both sides, at a distance from the last one that
-//! nobody can foresee.
+//! Each buffer has a slot of its own with guards on both sides, at a distance from the last one
+//! that nobody can foresee.
 
 use std::os::fd::OwnedFd;
 

@@ -89,7 +89,8 @@ impl Cublas {
         })
     }
 
-    /// Queues the operation on matrices of `shape`, row-major, in the order of the task's arguments.
+    /// Queues the operation on matrices of `shape`, row-major, in the order of the task's
+    /// arguments.
     fn call(&self, library: Named, shape: &[usize], at: [Address; 3]) -> Result<(), Failure> {
         let [rows, columns] = [shape[0] as c_int, shape[1] as c_int];
         let (one, zero) = (1.0f32, 0.0f32);

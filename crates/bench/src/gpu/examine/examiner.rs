@@ -61,8 +61,8 @@ impl Examiner {
         &self.facts
     }
 
-    /// Judges a candidate. An error is never the candidate's: what may have been a passing failure is
-    /// tried once more, by a new process.
+    /// Judges a candidate. An error is never the candidate's: what may have been a passing failure
+    /// is tried once more, by a new process.
     pub(crate) fn judge(&mut self, work: &Work) -> Result<Answer, BenchError> {
         match self.try_judge(work) {
             Err(error) if error.kind == hotloop_flow::error::ErrorKind::Machine => {

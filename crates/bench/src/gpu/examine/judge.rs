@@ -34,8 +34,8 @@ const TIMINGS: usize = 3;
 /// Rounds that show whether the GPU is busy with something else.
 const PROBES: usize = 5;
 
-/// Errors by which the driver says that the GPU or its software failed; a candidate can hardly cause
-/// them, and is judged again before either is blamed.
+/// Errors by which the driver says that the GPU or its software failed; a candidate can hardly
+/// cause them, and is judged again before either is blamed.
 const OF_THE_MACHINE: [u32; 12] = [3, 4, 46, 100, 101, 214, 220, 304, 802, 803, 804, 999];
 
 /// What candidates are measured against.

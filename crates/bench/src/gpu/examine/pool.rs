@@ -28,7 +28,8 @@ pub(super) enum Lost {
     Gone(String),
 }
 
-/// One runner. It is killed when it is dropped, and reaped: then nothing of it uses the GPU any more.
+/// One runner. It is killed when it is dropped, and reaped: then nothing of it uses the GPU any
+/// more.
 pub(super) struct Runner {
     child: Child,
     stream: UnixStream,

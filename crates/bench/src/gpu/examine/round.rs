@@ -177,8 +177,8 @@ impl Station {
         }
     }
 
-    /// Draws the argument `at` to an address. Columns follow from row pointers, whose address `rows`
-    /// knows.
+    /// Draws the argument `at` to an address. Columns follow from row pointers, whose address
+    /// `rows` knows.
     fn draw(
         &self,
         work: &Work,
@@ -221,7 +221,8 @@ impl Station {
         Ok(())
     }
 
-    /// Sets the word at `broken` where guards have changed, and that at `changed` where inputs have.
+    /// Sets the word at `broken` where guards have changed, and that at `changed` where inputs
+    /// have.
     pub(super) fn check_memory(
         &mut self,
         work: &Work,

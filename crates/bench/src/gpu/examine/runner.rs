@@ -1,8 +1,8 @@
 //! The role that runs candidates: a process with a context of its own.
 //!
 //! It is trusted until it loads a candidate's code. From then on the GPU runs what it wants, with
-//! everything that this context maps. So it maps inputs read-only, holds nothing that is secret, and
-//! prints nowhere: a kernel's `printf` goes to a descriptor that nobody reads.
+//! everything that this context maps. So it maps inputs read-only, holds nothing that is secret,
+//! and prints nowhere: a kernel's `printf` goes to a descriptor that nobody reads.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -221,8 +221,8 @@ impl Runner {
         Ok(FromRunner::Ran(self.clock(Some((plan, &bases)))?))
     }
 
-    /// Sweeps the cache, runs a plan, and waits for it. The sweep keeps the GPU busy until the plan is
-    /// queued.
+    /// Sweeps the cache, runs a plan, and waits for it. The sweep keeps the GPU busy until the plan
+    /// is queued.
     fn clock(&mut self, work: Option<(usize, &[Address])>) -> Result<Clocked, Failure> {
         let first = self.fresh.index(self.events.len() - 2);
         let [before, begin, end] = [0, 1, 2].map(|at| self.events[first + at]);

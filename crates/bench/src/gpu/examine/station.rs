@@ -190,7 +190,8 @@ impl Station {
         self.at_work = None;
     }
 
-    /// Whether a fresh runner can do nothing: then the GPU works, and what failed was the candidate's.
+    /// Whether a fresh runner can do nothing: then the GPU works, and what failed was the
+    /// candidate's.
     pub(super) fn is_well(&mut self) -> Result<(), Trouble> {
         self.gpu.synchronize()?;
         self.lose_runner();

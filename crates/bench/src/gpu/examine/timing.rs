@@ -1,7 +1,7 @@
 //! From runs to a timing, and whether the marks can be believed.
 //!
-//! A run is clocked by marks in the runner's context, which holds the candidate too. So what they say
-//! must agree with the examiner's own clock: a round takes what an idle one takes, and the run.
+//! A run is clocked by marks in the runner's context, which holds the candidate too. So what they
+//! say must agree with the examiner's own clock: a round takes what an idle one takes, and the run.
 
 use hotloop_flow::Timing;
 use hotloop_flow::statistics::{mean, median, variation};
@@ -29,8 +29,8 @@ const RUN_SLACK: f64 = 0.15;
 /// By how much a sweep may be longer than an idle one.
 const SWEEP_SLACK_S: f64 = 20e-6;
 const SWEEP_SLACK: f64 = 0.5;
-/// What a process that waits for a processor loses. Others' work on the GPU comes in slices that are
-/// longer, about 2 ms.
+/// What a process that waits for a processor loses. Others' work on the GPU comes in slices that
+/// are longer, about 2 ms.
 const WAKING_S: f64 = 0.4e-3;
 /// A round that runs nothing takes so long only beside others.
 const BUSY_S: f64 = 1e-3;
@@ -85,8 +85,8 @@ pub(super) fn is_enough(runs: &[Run]) -> bool {
     runs.len() >= MORE * wanted || runs.len() >= wanted && variation(&seconds) <= steady
 }
 
-/// By how much a run's round was longer than the shortest idle one, the run, and what its sweep took
-/// longer.
+/// By how much a run's round was longer than the shortest idle one, the run, and what its sweep
+/// took longer.
 fn excess_s(run: &Run, idle: &Idle) -> f64 {
     let own = run.clocked.seconds - idle.seconds + run.clocked.sweep_s - idle.sweep_s;
     run.round_s - idle.least_s - own
@@ -112,9 +112,9 @@ pub(super) fn is_busy(before: &Idle, now: &Idle) -> bool {
     now.least_s > before.least_s + WAKING_S || before.least_s - before.sweep_s > BUSY_S
 }
 
-/// Why the marks cannot be believed: every run took longer by the examiner's clock than by the marks,
-/// although a round that runs nothing takes `now` what it took before. A busy processor or GPU makes
-/// some runs longer; marks that are moved hide something in each.
+/// Why the marks cannot be believed: every run took longer by the examiner's clock than by the
+/// marks, although a round that runs nothing takes `now` what it took before. A busy processor or
+/// GPU makes some runs longer; marks that are moved hide something in each.
 pub(super) fn contradiction(runs: &[Run], before: &Idle, now: &Idle) -> Option<String> {
     if is_busy(before, now) {
         return None;
@@ -147,8 +147,8 @@ fn is_exact(run: &Run, idle: &Idle) -> bool {
     excess_s(run, idle) <= slack_s(run) + usual && sweep_excess_s(run, idle) <= 0.0
 }
 
-/// What a run took: by its marks where both clocks agree, and else by the examiner's, which nobody can
-/// move and which also holds what the run waited for.
+/// What a run took: by its marks where both clocks agree, and else by the examiner's, which nobody
+/// can move and which also holds what the run waited for.
 fn believed_s(run: &Run, idle: &Idle) -> f64 {
     if agrees(run, idle) {
         run.clocked.seconds
@@ -157,8 +157,8 @@ fn believed_s(run: &Run, idle: &Idle) -> f64 {
     }
 }
 
-/// The marks that the examiner's clock confirms. An allowance for waiting could hide marks that were
-/// moved, so those of runs without any decide where the others say less.
+/// The marks that the examiner's clock confirms. An allowance for waiting could hide marks that
+/// were moved, so those of runs without any decide where the others say less.
 fn confirmed(runs: &[Run], idle: &Idle) -> Vec<f64> {
     let marks = |confirms: fn(&Run, &Idle) -> bool| -> Vec<f64> {
         let runs = runs.iter().filter(|run| confirms(run, idle));

@@ -80,8 +80,8 @@ impl Station {
         })
     }
 
-    /// Checks the calls of a round after they ran. `Ok(Err(_))` says what is wrong; `Ok(Ok(_))` is the
-    /// worst error.
+    /// Checks the calls of a round after they ran. `Ok(Err(_))` says what is wrong; `Ok(Ok(_))` is
+    /// the worst error.
     pub(super) fn verify(
         &mut self,
         work: &Work,

@@ -1,5 +1,6 @@
-//! From a recorder's events to a plan. The host half shares a process with its recorder, so all that it
-//! wrote is checked here: a forged plan can ask for what an honest one can, and for nothing else.
+//! From a recorder's events to a plan. The host half shares a process with its recorder, so all
+//! that it wrote is checked here: a forged plan can ask for what an honest one can, and for nothing
+//! else.
 
 use std::collections::BTreeMap;
 

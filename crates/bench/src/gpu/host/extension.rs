@@ -1,4 +1,5 @@
-//! Builds the C++ of torch extensions against a torch that records, and records calls of its functions.
+//! Builds the C++ of torch extensions against a torch that records, and records calls of its
+//! functions.
 //!
 //! ```text
 //! cpp sources  -> host half + the list of functions ─┐
@@ -6,7 +7,8 @@
 //! a call: its function, values and buffers -> jail -> events -> a plan, and what it returned
 //! ```
 //!
-//! Every call is a process of its own: what one call leaves behind in host code, no other one finds.
+//! Every call is a process of its own: what one call leaves behind in host code, no other one
+//! finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -198,7 +200,8 @@ impl Extensions {
     }
 }
 
-/// The text of the first source: the functions that `load_inline` names are exported as torch does it.
+/// The text of the first source: the functions that `load_inline` names are exported as torch does
+/// it.
 fn main_of(sources: &Sources) -> String {
     let mut text = sources.cpp.host.clone();
     if let Some(functions) = &sources.functions {

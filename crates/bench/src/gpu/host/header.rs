@@ -178,7 +178,8 @@ impl Runtime {
         self.folder.join(format!("{}.o", self.program))
     }
 
-    /// Each file is written beside its place and moved there, so that two benches can do it at once.
+    /// Each file is written beside its place and moved there, so that two benches can do it at
+    /// once.
     fn build(&self, parts: &Parts, toolchain: &HostToolchain) -> Result<(), BenchError> {
         let failed = |error: std::io::Error| {
             BenchError::machine(format!("the recording runtime: {error}"))

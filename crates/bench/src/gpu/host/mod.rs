@@ -4,10 +4,10 @@
 //! host half -> g++ (confined) -> object, checked -> program -> for each call: jail -> events -> plan
 //! ```
 //!
-//! A kernel is named after the symbol of the stub that ran, and so are variables: the names in plans
-//! are expressions such as `detail::scale<4, float>` that the device compiler can look up. Template
-//! arguments that a call deduces are known after recording, so a device half is compiled for the names
-//! that its plans use.
+//! A kernel is named after the symbol of the stub that ran, and so are variables: the names in
+//! plans are expressions such as `detail::scale<4, float>` that the device compiler can look up.
+//! Template arguments that a call deduces are known after recording, so a device half is compiled
+//! for the names that its plans use.
 
 mod assemble;
 pub(crate) mod entry;
@@ -112,7 +112,8 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Records a host half that is right. If that fails, every verdict on a real one would be a lie.
+    /// Records a host half that is right. If that fails, every verdict on a real one would be a
+    /// lie.
     fn prove(&self) -> Result<(), BenchError> {
         let source = "__global__ void proof(int n) { }\n\
                       extern \"C\" void prove() { proof<<<1, 32>>>(7); }\n";

@@ -67,9 +67,9 @@ const BEYOND: [&str; 12] = [
 /// Functions that only a program itself has.
 const OF_PROGRAMS: [&str; 5] = ["main", "_start", "_init", "_fini", "write"];
 
-/// Sections of objects that compilers make of C++: those that hold code and data, each with or without
-/// the name of what it holds, and those that describe it. A linker may take others for something else,
-/// such as the name of a program that is to be started first.
+/// Sections of objects that compilers make of C++: those that hold code and data, each with or
+/// without the name of what it holds, and those that describe it. A linker may take others for
+/// something else, such as the name of a program that is to be started first.
 const FAMILIES: [&str; 9] = [
     ".text",
     ".data",
@@ -123,7 +123,8 @@ pub(super) fn refusal_of_program(program: &[u8]) -> Option<String> {
     (bytes > PROGRAM).then(|| format!("host code and its data take {bytes} bytes"))
 }
 
-/// The rule that an object breaks. `exists` says whether the linked program got a name from a library.
+/// The rule that an object breaks. `exists` says whether the linked program got a name from a
+/// library.
 pub(super) fn refusal(object: &[u8], exists: impl Fn(&str) -> bool) -> Option<String> {
     let Ok(file) = ElfFile64::<Endianness>::parse(object) else {
         return Some("the object cannot be read".into());

@@ -17,8 +17,8 @@ use crate::gpu::plan::{Argument, Buffer, Launch, Origin, Place, Step};
 /// How often a machine without a processor to give is asked.
 const ATTEMPTS: usize = 4;
 
-/// Tests that compile take turns, so that an endless compiler gets the processor time after which it
-/// is timed out.
+/// Tests that compile take turns, so that an endless compiler gets the processor time after which
+/// it is timed out.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// One for all tests, in a cache that is made once.

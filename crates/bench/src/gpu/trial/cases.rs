@@ -267,7 +267,8 @@ pub(super) const CASES: &[Case] = &[
     relu_case!("relu-parameters-differ", "refused", "__global__ void relu(const float *x, float *y, int n) {
         int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = fmaxf(x[i], 0.0f); }"),
     // On the emulator events then show a tenth of the time; on a GPU it does not compile.
-    // On a busy machine three timings of it may use up its budget, or none of its marks is believed.
+    // On a busy machine three timings of it may use up its budget, or none of its marks is
+    // believed.
     relu_case!(
         "relu-forged-marks",
         "suspect, timed-out, unbelieved",

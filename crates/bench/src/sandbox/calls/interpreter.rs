@@ -64,11 +64,12 @@ const CHANGING: i32 = libc::O_WRONLY
     | libc::O_TRUNC
     | libc::O_APPEND
     | libc::O_TMPFILE
-    // Past the cache a process waits for the disk, and its waiting would look like the machine's fault.
+    // Past the cache a process waits for the disk, and its waiting would look like the machine's
+    // fault.
     | libc::O_DIRECT;
 
-/// What Python does with descriptors by `fcntl`. Other commands have the kernel send signals, to the
-/// process itself or to another one.
+/// What Python does with descriptors by `fcntl`. Other commands have the kernel send signals, to
+/// the process itself or to another one.
 const ASKED: [i32; 4] = [
     libc::F_GETFD,
     libc::F_SETFD,

@@ -44,7 +44,8 @@ fn pragmas_at(source: &str, depth: usize, write: impl Fn(&str) -> String) -> Opt
 
 /// A macro makes the pragma's string.
 pub(super) fn pragma_by_string(source: &str) -> Option<String> {
-    // In front of a function it would look like the function's type, which is read before macros are.
+    // In front of a function it would look like the function's type, which is read before macros
+    // are.
     let made = pragmas_at(source, 1, |words| format!("HID_PRAGMA({words})"))?;
     Some(format!(
         "#define HID_PRAGMA(...) _Pragma(#__VA_ARGS__)\n{made}"

@@ -29,8 +29,8 @@ pub fn headers_alone(lexed: &Lexed<'_>) -> String {
     text
 }
 
-/// Whether a header's name has nothing but what names of headers have. One with the end of a line in it, by an
-/// escape, would be text of its own wherever it is repeated.
+/// Whether a header's name has nothing but what names of headers have. One with the end of a line
+/// in it, by an escape, would be text of its own wherever it is repeated.
 pub fn is_plain(header: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_./+-".contains(&byte);
     header.bytes().all(fits)

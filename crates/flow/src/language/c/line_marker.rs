@@ -22,7 +22,8 @@ pub(super) fn marker(line: &str) -> Option<(i64, String)> {
 
 /// Splits a text into items. Line markers are not items; they determine the line numbers of items.
 ///
-/// The text is read once, as a compiler reads it: what looks like a marker within a comment is none.
+/// The text is read once, as a compiler reads it: what looks like a marker within a comment is
+/// none.
 pub fn lex_marked(text: &str) -> Lexed<'_> {
     let Lexed { items, raw_string } = lex::lex(text);
     // What is added to the numbers of lines behind each marker's own.

@@ -160,8 +160,8 @@ fn whole(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| unreadable(&error))
 }
 
-/// The answers of a file. A last line without its end is what a kill left of an answer: it goes, and
-/// the answer is drawn again.
+/// The answers of a file. A last line without its end is what a kill left of an answer: it goes,
+/// and the answer is drawn again.
 fn read(path: &Path) -> Result<Vec<Answer>, Failure> {
     let text = match fs_err::read_to_string(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -255,7 +255,8 @@ pub(crate) struct Task {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Asking the driver to close the session could fail, and a browser must not outlive its test.
+        // Asking the driver to close the session could fail, and a browser must not outlive its
+        // test.
         if self.process != 0 {
             let pid = self.process.to_string();
             drop(Command::new("kill").args(["-KILL", &pid]).status());

@@ -1,4 +1,5 @@
-//! The device halves of the fixtures, cut by a rule of thumb: the bench's own splitter is tested elsewhere.
+//! The device halves of the fixtures, cut by a rule of thumb: the bench's own splitter is tested
+//! elsewhere.
 
 use super::*;
 

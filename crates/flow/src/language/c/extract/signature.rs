@@ -172,8 +172,8 @@ fn add(
     }
 }
 
-/// How many tokens of a group to skip. What is read of it are steps, too: a macro may open a group that
-/// nothing closes, and be used thousands of times.
+/// How many tokens of a group to skip. What is read of it are steps, too: a macro may open a group
+/// that nothing closes, and be used thousands of times.
 fn skipped(tokens: &[Token<'_>], steps: &mut usize) -> usize {
     let length = group(&tokens[..tokens.len().min(*steps)]);
     *steps -= length;

@@ -6,7 +6,8 @@ use crate::technique::{Scan, Technique};
 
 /// A directive's own words come first. Looking further in each of many would cost quadratic time.
 const REACH: usize = 4096;
-/// Attributes of OpenMP that are read in one text. One with more has, for all that is known, everything.
+/// Attributes of OpenMP that are read in one text. One with more has, for all that is known,
+/// everything.
 const OPENMP_ATTRIBUTES: usize = 1000;
 
 fn is_attribute(name: &str) -> bool {

@@ -179,7 +179,8 @@ fn inline_assembly_is_marked_by_the_compiler() {
 #[test]
 fn line_information_names_the_sources_line() {
     let ptx = ".loc 1 7 3\nmov.u32 %r1, 1;\n.loc 2 90 1, function_name $L__info_string0, inlined_at 1 9 5\n\
-        // begin inline asm\ncvt.f32.f16 %f1, %rs1;\n// end inline asm\nshfl.sync.idx.b32 %r1, %r2, 1, 31, -1;\n\
+        // begin inline asm\ncvt.f32.f16 %f1, %rs1;\n// end inline asm\nshfl.sync.idx.b32 %r1, %r2,
+        // 1, 31, -1;\n\
         .loc 1 12 1\nst.global.v2.f32 [%rd1], {%f1, %f2};\n\
         .file 1 \"candidate.cu\"\n.file 2 \"include/cuda_fp16.hpp\"\n";
     let scan = scan_ptx(ptx);

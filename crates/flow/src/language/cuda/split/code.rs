@@ -119,8 +119,8 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Matches angles as if all of them held template arguments: those of comparisons find no partner, or
-/// one that nobody asks for.
+/// Matches angles as if all of them held template arguments: those of comparisons find no partner,
+/// or one that nobody asks for.
 fn angles(tokens: &[Token<'_>]) -> Vec<Option<usize>> {
     let mut angles = vec![None; tokens.len()];
     let mut open: Vec<usize> = Vec::new();

@@ -357,8 +357,8 @@ impl Reader<'_, '_> {
         at
     }
 
-    /// What braces in a declaration mean. Says where the next declaration begins, if this one ended or
-    /// opened a scope.
+    /// What braces in a declaration mean. Says where the next declaration begins, if this one ended
+    /// or opened a scope.
     fn braces(
         &mut self,
         start: usize,
@@ -407,7 +407,8 @@ impl Reader<'_, '_> {
         self.scopes.push(Scope { end, class, outer });
     }
 
-    /// The name of the namespace that opens here, empty for `extern "C"` and for one without a name.
+    /// The name of the namespace that opens here, empty for `extern "C"` and for one without a
+    /// name.
     fn namespace(&self, start: usize, open: usize) -> Option<String> {
         let code = self.code;
         let at = start + usize::from(code.is_ident(start, "inline"));

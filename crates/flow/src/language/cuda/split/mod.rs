@@ -12,10 +12,11 @@
 //! | `__device__`, `__constant__` variable | as it is | a variable of the host, whose address names it |
 //! | type, constant, alias | as it is, if named | as it is, if named |
 //!
-//! A launch `k<<<grid, block>>>(x)` becomes `(::hotloop::configure(grid, block), k(x))`, and the body
-//! of each kernel `{ if (::hotloop::only_asked<decltype(x)>()) return; ::hotloop::launch<decltype(x)>(x); }`.
-//! So C++ itself finds the kernel, converts arguments and deduces template arguments. Which kernel it
-//! was the host half's symbol table says: its names are those of the device compiler.
+//! A launch `k<<<grid, block>>>(x)` becomes `(::hotloop::configure(grid, block), k(x))`, and the
+//! body of each kernel `{ if (::hotloop::only_asked<decltype(x)>()) return;
+//! ::hotloop::launch<decltype(x)>(x); }`. So C++ itself finds the kernel, converts arguments and
+//! deduces template arguments. Which kernel it was the host half's symbol table says: its names are
+//! those of the device compiler.
 
 mod code;
 mod declarations;
@@ -48,8 +49,8 @@ pub struct Halves {
     pub device: String,
     /// Host code in which every kernel is a function that records its launch.
     pub host: String,
-    /// The kernels by their names with namespaces, such as `detail::scale`, and whether the name alone
-    /// is enough: functions may share it.
+    /// The kernels by their names with namespaces, such as `detail::scale`, and whether the name
+    /// alone is enough: functions may share it.
     pub kernels: BTreeMap<String, bool>,
     /// The `__device__` and `__constant__` variables, by their names with namespaces.
     pub variables: BTreeSet<String>,
@@ -139,7 +140,8 @@ fn half_of(
     let fates = halves::fates(half, code, macros, declarations);
     let mut edits = Edits::default();
     let mut gone = vec![false; code.tokens.len()];
-    // What goes with its class needs no blank of its own: classes may be nested as deep as the text is long.
+    // What goes with its class needs no blank of its own: classes may be nested as deep as the text
+    // is long.
     let goes_with_class = |declaration: &Declaration| {
         declaration.class.is_some_and(|class| {
             let tokens = &declarations[class].tokens;
