@@ -8,6 +8,7 @@
 //! if the server refuses. They are at the temperature at which the server reports them.
 
 mod pace;
+mod reply;
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -16,14 +17,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use hotloop_flow::policy::{
-    Capabilities, Chat, Completion, Ending, Policy, PolicyError, Sampling, Speaker, Updated,
-    WeightedTokens,
+    Capabilities, Chat, Completion, Policy, PolicyError, Sampling, Speaker, Updated, WeightedTokens,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::noise;
 use pace::{Pace, Tries};
+use reply::{Choice, Tried, Trouble, completion, excerpt, understand};
 
 /// Which of the two protocols the endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,16 +93,6 @@ const LONGEST_REPLY: u64 = 256 << 20;
 /// The key that requests logprobs. Servers without logprobs ignore it, or refuse it by name.
 const LOGPROBS: &str = "logprobs";
 
-/// Finish reasons of answers that the server aborted or withheld. These are not the model's
-/// answers. A tool call is the model's own answer.
-const BROKEN: [&str; 5] = [
-    "error",
-    "abort",
-    "content_filter",
-    "network_error",
-    "insufficient_system_resource",
-];
-
 /// A model behind an endpoint.
 pub struct ApiPolicy {
     config: ApiConfig,
@@ -114,47 +104,6 @@ pub struct ApiPolicy {
     pace: Pace,
     /// Requests that were answered.
     answered: AtomicUsize,
-}
-
-#[derive(Deserialize)]
-struct Reply {
-    choices: Option<Vec<Choice>>,
-    error: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    message: Option<Said>,
-    text: Option<String>,
-    finish_reason: Option<String>,
-    logprobs: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Said {
-    content: Option<String>,
-}
-
-/// The result of one attempt.
-enum Tried {
-    Answered(Vec<Choice>),
-    /// Retry, after this pause if the server named one.
-    Again(Trouble, Option<Duration>),
-    Refused(Trouble),
-    /// The server refused the request because of the logprobs.
-    NoLogprobs(Trouble),
-}
-
-/// Why an attempt gave no answer.
-struct Trouble {
-    why: String,
-    status: Option<u16>,
-}
-
-impl From<String> for Trouble {
-    fn from(why: String) -> Self {
-        Self { why, status: None }
-    }
 }
 
 impl ApiPolicy {
@@ -412,44 +361,6 @@ impl ApiPolicy {
     }
 }
 
-/// The complete answers of a reply, or what is wrong with it.
-fn understand(text: &str, asked: Option<Duration>) -> Tried {
-    let reply: Reply = match serde_json::from_str(text) {
-        Ok(reply) => reply,
-        Err(error) => {
-            let why = format!("not a reply as expected: {error}: {}", excerpt(text));
-            return Tried::Refused(why.into());
-        }
-    };
-    let choices = reply.choices.unwrap_or_default();
-    if choices.is_empty() {
-        // Gateways report failures of the server behind them with a success status.
-        return match reply.error {
-            Some(error) => Tried::Again(
-                format!("a reply with an error: {}", excerpt(&error.to_string())).into(),
-                asked,
-            ),
-            None => Tried::Refused(format!("a reply without choices: {}", excerpt(text)).into()),
-        };
-    }
-    let (whole, broken): (Vec<Choice>, Vec<Choice>) =
-        choices.into_iter().partition(|choice| !choice.is_broken());
-    match broken.into_iter().find_map(|choice| choice.finish_reason) {
-        Some(reason) if whole.is_empty() => {
-            Tried::Again(format!("an answer that ended by `{reason}`").into(), asked)
-        }
-        _ => Tried::Answered(whole),
-    }
-}
-
-impl Choice {
-    fn is_broken(&self) -> bool {
-        self.finish_reason
-            .as_deref()
-            .is_some_and(|reason| BROKEN.contains(&reason))
-    }
-}
-
 fn message(role: Speaker, content: &str) -> Value {
     let role = match role {
         Speaker::System => "system",
@@ -457,47 +368,6 @@ fn message(role: Speaker, content: &str) -> Value {
         Speaker::Assistant => "assistant",
     };
     json!({"role": role, "content": content})
-}
-
-fn completion(choice: Choice) -> Completion {
-    let said = choice.message.and_then(|message| message.content);
-    let ending = if choice.finish_reason.as_deref() == Some("length") {
-        Ending::Length
-    } else {
-        Ending::Stop
-    };
-    let logprobs = choice.logprobs.as_ref().map(logprobs).unwrap_or_default();
-    Completion {
-        text: said.or(choice.text).unwrap_or_default(),
-        prompt_tokens: Vec::new(),
-        tokens: Vec::new(),
-        logprobs,
-        ending,
-    }
-}
-
-/// `content[].logprob` in chats, `token_logprobs[]` in completions.
-fn logprobs(value: &Value) -> Vec<f32> {
-    let chat = value["content"].as_array().map(|all| {
-        all.iter()
-            .map(|entry| &entry["logprob"])
-            .collect::<Vec<_>>()
-    });
-    let plain = || {
-        value["token_logprobs"]
-            .as_array()
-            .map(|all| all.iter().collect::<Vec<_>>())
-    };
-    let all = chat.or_else(plain).unwrap_or_default();
-    all.into_iter()
-        .filter_map(Value::as_f64)
-        .map(|logprob| logprob as f32)
-        .collect()
-}
-
-/// The beginning of a server's message, enough to see what is wrong.
-fn excerpt(text: &str) -> String {
-    text.chars().take(300).collect()
 }
 
 impl Policy for ApiPolicy {

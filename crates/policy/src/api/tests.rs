@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-use hotloop_flow::policy::Message;
+use hotloop_flow::policy::{Ending, Message};
 
 use super::*;
 

@@ -29,6 +29,7 @@ pub mod page;
 mod points;
 mod practised;
 pub mod reviewer;
+mod scale;
 mod svg;
 pub mod tensorboard;
 pub mod text;

@@ -4,8 +4,9 @@
 //! has plain colours, because few programs besides browsers support variables, and rules for dark
 //! pages.
 
-use super::drawing::{Anchor, Drawing, Mark, TEXT, WIDTH, Words};
+use super::drawing::{Anchor, Drawing, Mark, TEXT, Words};
 use super::figure::Figure;
+use super::scale::WIDTH;
 
 /// The colours' values, for light and dark.
 pub(super) const COLOURS: &str = include_str!("colours.css");

@@ -8,8 +8,11 @@ use hotloop_flow::task::{Method, TaskSpec};
 use crate::gpu::call::{Call, Passed};
 use crate::gpu::examine::{Trusted, Work};
 use crate::gpu::image::Image;
-use crate::gpu::plan::{Argument, Buffer, Launch, Origin, Place, Plan, Step};
+use crate::gpu::plan::{Plan, Step};
 use crate::inputs::{self, Fresh};
+
+use super::draft::Draft;
+use super::draft::Pass::{At, Beyond, Int, Long, Number};
 
 /// A candidate.
 pub(super) struct Case {
@@ -22,114 +25,6 @@ pub(super) struct Case {
     steps: fn(&mut Draft<'_>),
 }
 
-/// A plan in the making.
-struct Draft<'a> {
-    call: &'a Call,
-    plan: Plan,
-}
-
-/// What a launch is passed.
-enum Pass {
-    /// The buffer of the call's argument, or one that was allocated.
-    At(usize),
-    /// Some bytes from there.
-    Beyond(usize, i64),
-    Int(i64),
-    Long(i64),
-    Number(f32),
-}
-
-impl<'a> Draft<'a> {
-    fn new(call: &'a Call) -> Self {
-        let mut plan = Plan::default();
-        for (at, passed) in call.arguments.iter().enumerate() {
-            if let Passed::Buffer(bytes) = passed {
-                let (origin, bytes) = (Origin::Argument(at), *bytes);
-                plan.buffers.push(Buffer { origin, bytes });
-            }
-        }
-        Self { call, plan }
-    }
-
-    fn size(&self, name: &str) -> i64 {
-        self.call.sizes[name]
-    }
-
-    fn allocate(&mut self, bytes: i64) -> usize {
-        let (origin, bytes) = (Origin::Own, bytes as u64);
-        self.plan.buffers.push(Buffer { origin, bytes });
-        self.plan.buffers.len() - 1
-    }
-
-    /// The index of an argument's buffer among those of the plan.
-    fn buffer(&self, argument: usize) -> usize {
-        let origin = Origin::Argument(argument);
-        self.plan
-            .buffers
-            .iter()
-            .position(|it| it.origin == origin)
-            .expect("a buffer")
-    }
-
-    fn clear(&mut self, buffer: usize, bytes: i64) {
-        self.plan.steps.push(Step::Set {
-            to: Place { buffer, offset: 0 },
-            pattern: vec![0],
-            bytes: bytes as u64,
-        });
-    }
-
-    fn launch(&mut self, kernel: &str, grid: [i64; 3], block: [i64; 3], passes: &[Pass]) {
-        let argument = |pass: &Pass| {
-            let plain = |bytes: &[u8]| Argument {
-                bytes: bytes.to_vec(),
-                pointers: Vec::new(),
-            };
-            match pass {
-                Pass::At(buffer) => Argument {
-                    bytes: vec![0; 8],
-                    pointers: vec![(
-                        0,
-                        Place {
-                            buffer: *buffer,
-                            offset: 0,
-                        },
-                    )],
-                },
-                Pass::Beyond(buffer, offset) => Argument {
-                    bytes: vec![0; 8],
-                    pointers: vec![(
-                        0,
-                        Place {
-                            buffer: *buffer,
-                            offset: *offset as u64,
-                        },
-                    )],
-                },
-                Pass::Int(value) => plain(&(*value as i32).to_ne_bytes()),
-                Pass::Long(value) => plain(&value.to_ne_bytes()),
-                Pass::Number(value) => plain(&value.to_ne_bytes()),
-            }
-        };
-        self.plan.steps.push(Step::Launch(Launch {
-            kernel: kernel.to_owned(),
-            grid: grid.map(|blocks| blocks as u32),
-            block: block.map(|threads| threads as u32),
-            shared: 0,
-            cooperative: false,
-            cluster: None,
-            arguments: passes.iter().map(argument).collect(),
-        }));
-    }
-
-    /// A kernel of `n` threads in blocks of 256.
-    fn row(&mut self, kernel: &str, n: i64, passes: &[Pass]) {
-        self.launch(kernel, [(n + 255) / 256, 1, 1], [256, 1, 1], passes);
-    }
-}
-
-use Pass::{At, Beyond, Int, Long, Number};
-
 const RELU: &str = "
 __global__ void relu(const float *x, float *y, long long n) {
     long long i = blockIdx.x * 256ll + threadIdx.x;
@@ -139,13 +34,6 @@ __global__ void relu(const float *x, float *y, long long n) {
 fn relu(draft: &mut Draft<'_>) {
     let n = draft.size("n");
     draft.row("relu", n, &[At(0), At(1), Long(n)]);
-}
-
-fn scalar(draft: &Draft<'_>, at: usize) -> f32 {
-    match &draft.call.arguments[at] {
-        Passed::Scalar(bytes) => f32::from_ne_bytes(bytes[..].try_into().expect("four bytes")),
-        Passed::Buffer(_) => 0.0,
-    }
 }
 
 /// A cheat on relu with one kernel of that name.
@@ -170,7 +58,7 @@ pub(super) const CASES: &[Case] = &[
             int i = blockIdx.x * 256 + threadIdx.x; if (i < n) z[i] = a * x[i] + y[i]; }",
         kernels: &["saxpy"],
         steps: |draft| {
-            let (n, a) = (draft.size("n"), scalar(draft, 0));
+            let (n, a) = (draft.size("n"), draft.scalar(0));
             draft.row("saxpy", n, &[Number(a), At(0), At(1), At(2), Int(n)]);
         },
     },
@@ -468,7 +356,7 @@ fn reference_plan(spec: &TaskSpec, call: &Call) -> Plan {
             );
         }
         "cuda/saxpy" => {
-            let (n, a) = (size("n"), scalar(&draft, 0));
+            let (n, a) = (size("n"), draft.scalar(0));
             let passes = [Number(a), At(0), At(1), At(2), At(3), Int(n)];
             draft.launch("saxpy_reference", [2048, 1, 1], [256, 1, 1], &passes);
         }

@@ -3,6 +3,7 @@
 //! This is no interface: tests and a program that is sent to machines with a GPU use it.
 
 mod cases;
+mod draft;
 mod nvrtc;
 
 use std::path::PathBuf;
