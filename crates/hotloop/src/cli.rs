@@ -11,6 +11,7 @@ pub(crate) mod plan;
 pub(crate) mod recipe;
 pub(crate) mod review;
 pub(crate) mod serve;
+pub(crate) mod torch;
 mod values;
 pub(crate) mod watch;
 
@@ -337,6 +338,8 @@ Examples:
     },
     /// What answers to a problem of `KernelBench` would do on a GPU, as plans, without one
     Plan(plan::PlanArgs),
+    /// How long torch itself takes for problems of `KernelBench`, and how exact it is
+    Torch(torch::TorchArgs),
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Plans for answers to problems of `KernelBench`, without torch and without a GPU.
+//! Problems of `KernelBench`: plans for answers to them, without torch and without a GPU, and what the
+//! real torch takes.
 //!
 //! ```text
 //! problem -> interpreter (jail) + stand-in for torch -> shapes of inputs, parameters, outputs
@@ -13,6 +14,8 @@
 //! for.
 //!
 //! A plan is no judgement: nothing has run on a GPU, and no result was compared.
+//!
+//! The real torch runs problems only: a [`Worker`] measures how long it takes and how exact it is.
 
 mod element;
 mod making;
@@ -23,7 +26,9 @@ mod python;
 mod request;
 mod session;
 mod stand_in;
+mod worker;
 
 pub use message::{Facts, Input, Shape};
 pub use plan::{At, Compiled, Data, Launch, Memory, ModulePlan, Origin, Output, Step};
 pub use planner::{Outcome, Planner};
+pub use worker::{Asked, Baselines, Measured, Precision, Times, TorchPython, Worker, WorkerFacts};

@@ -1,6 +1,7 @@
 //! `hotloop doctor`: what this machine offers, what is missing and how to fix it.
 
 use hotloop_bench::survey::{CompilerSurvey, CudaSurvey, Noise, Offer, Survey};
+use hotloop_bench::torch::TorchPython;
 use hotloop_flow::BenchError;
 use serde::Serialize;
 
@@ -103,6 +104,7 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<Status, Failure> {
     let can_judge_cuda = cuda
         .as_ref()
         .is_some_and(|cuda| cuda.compiler.ready && cuda.recorder.ready && cuda.gpu.ready);
+    findings.push(torch());
     findings.extend(sandbox(&survey));
     findings.extend(
         [huge_pages(), governor(), load(&survey)]
@@ -298,6 +300,20 @@ fn cuda(cuda: &CudaSurvey) -> [Finding; 3] {
 }
 
 /// Judging C does not need a GPU.
+fn torch() -> Finding {
+    match TorchPython::find(None) {
+        Ok(python) => {
+            let says = format!("{} in {}", python.torch, python.path.display());
+            Finding::new("torch", Mark::Ok, says)
+        }
+        Err(error) => Finding::new(
+            "torch",
+            Mark::Note,
+            format!("{}: only `hotloop bench torch` needs it", error.what),
+        ),
+    }
+}
+
 fn gpu() -> Finding {
     if hotloop_policy::cuda::available() {
         return Finding::new("GPU", Mark::Ok, "models run on it");

@@ -1,12 +1,14 @@
-//! `hotloop bench`: measurements of the bench itself, and plans of answers.
+//! `hotloop bench`: measurements of the bench itself and of torch, and plans of answers.
 
 mod aa;
 mod crowd;
 mod jobs;
 mod plain;
 mod plan;
+mod problems;
 mod steady;
 mod throughput;
+mod torch;
 mod variants;
 
 use crate::cli::{BenchArgs, BenchCommand};
@@ -23,5 +25,6 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
             None => aa::run(*count, *json),
         },
         BenchCommand::Plan(arguments) => plan::run(arguments),
+        BenchCommand::Torch(arguments) => torch::run(arguments),
     }
 }

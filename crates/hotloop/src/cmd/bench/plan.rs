@@ -1,6 +1,6 @@
 //! `hotloop bench plan`: what answers to problems of `KernelBench` would do on a GPU, without one.
 
-mod problems;
+mod shapes;
 mod text;
 
 use std::collections::BTreeMap;
@@ -16,6 +16,8 @@ use crate::output::{count, say, say_json};
 use crate::progress::Progress;
 use text::{NO_JUDGEMENT, Planned};
 
+use super::problems;
+
 /// Bytes of the longest answer that is read.
 const LONGEST: u64 = 1 << 20;
 
@@ -26,7 +28,7 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
         Planner::open(&crate::settings::own()?)?
     };
     if arguments.answers.is_empty() {
-        return problems::show(&planner, &problems, arguments.json);
+        return shapes::show(&planner, &problems, arguments.json);
     }
     let [problem] = problems.as_slice() else {
         return Err(

@@ -1,0 +1,111 @@
+//! One problem's result, as a file keeps it.
+
+use std::path::Path;
+
+use hotloop_bench::torch::{Baselines, Times, WorkerFacts};
+use serde::{Deserialize, Serialize};
+
+use super::super::problems::Named;
+use crate::cli::torch::TorchArgs;
+use crate::failure::Failure;
+
+/// What was measured, of what, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) task: String,
+    /// BLAKE3 of the problem's text.
+    source: String,
+    seed: u64,
+    /// Whether `torch.compile` was asked for.
+    with_compiled: bool,
+    #[serde(flatten)]
+    machine: WorkerFacts,
+    #[serde(flatten)]
+    pub(super) baselines: Option<Baselines>,
+    /// Why nothing was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) why: Option<String>,
+}
+
+impl Record {
+    /// A result that is still empty.
+    pub(super) fn wanted(problem: &Named, facts: &WorkerFacts, arguments: &TorchArgs) -> Self {
+        Self {
+            task: problem.name.clone(),
+            source: blake3::hash(problem.source.as_bytes()).to_hex().to_string(),
+            seed: arguments.seed,
+            with_compiled: !arguments.eager_only,
+            machine: facts.clone(),
+            baselines: None,
+            why: None,
+        }
+    }
+
+    /// Whether this is the result of what is wanted.
+    pub(super) fn answers(&self, wanted: &Self) -> bool {
+        let empty = Self {
+            baselines: None,
+            why: None,
+            ..self.clone()
+        };
+        empty == *wanted
+    }
+
+    /// For example `kernelbench/1`; none for a file.
+    pub(super) fn level(&self) -> Option<&str> {
+        let (level, _) = self.task.rsplit_once('/')?;
+        level.starts_with("kernelbench/").then_some(level)
+    }
+
+    /// Eager and compiled times, as far as there are any.
+    pub(super) fn sides(&self) -> (Option<Times>, Option<Times>) {
+        let Some(baselines) = &self.baselines else {
+            return (None, None);
+        };
+        let compiled = baselines.compiled.as_ref();
+        (
+            baselines.eager.got().copied(),
+            compiled.and_then(|part| part.got().copied()),
+        )
+    }
+
+    /// Why parts were not measured.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        let Some(baselines) = &self.baselines else {
+            return Vec::new();
+        };
+        let compiled = baselines.compiled.as_ref();
+        [
+            super::why("eager", &baselines.eager),
+            compiled.and_then(|part| super::why("compiled", part)),
+            super::why("in doubles", &baselines.reference),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// The results in a file, and the bytes that hold them. A last line that a kill cut off is no
+/// result; it is measured again.
+pub(super) fn read(path: &Path) -> Result<(Vec<Record>, u64), Failure> {
+    let text = match fs_err::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+        Err(error) => return Err(Failure::user(error.to_string())),
+    };
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    let whole = |line: &&str| line.ends_with('\n');
+    for (at, line) in text.split_inclusive('\n').take_while(whole).enumerate() {
+        let record = serde_json::from_str(line).map_err(|error| {
+            let (file, line) = (path.display(), at + 1);
+            Failure::user(format!(
+                "{file}, line {line}: no result of this command: {error}"
+            ))
+            .hint("name another file by --out")
+        })?;
+        records.push(record);
+        bytes += line.len() as u64;
+    }
+    Ok((records, bytes))
+}
