@@ -11,7 +11,7 @@ use crate::cpu::limits::{Ages, Bounds, Limits};
 use crate::cpu::machine::Machine;
 use crate::cpu::roof::{Bay, Subject, TaskRoof};
 use crate::cpu::slot::Slot;
-use crate::cpu::supervisor::protocol::{Answer, TimeWork, Work};
+use crate::cpu::supervisor::protocol::{Answer, Stray, TimeWork, Work};
 use crate::sandbox::rights::OwnThreads;
 
 /// A candidate that is faster than this many times the roof is implausible. Clocks fluctuate by ten
@@ -158,6 +158,7 @@ impl Clock {
             Work::Time(work),
         );
         request.own_threads = examined.own_threads;
+        request.watched = examined.restricted && machine.layers.watch;
         let patience = Duration::from_secs_f64(60.0 + settings.limit_s * 70.0);
         let (checks, timing, single_s) = match self.slot.ask(&request, patience)? {
             Answer::Timed {
@@ -178,6 +179,13 @@ impl Clock {
                     limit_s,
                     during: Phase::Run,
                 });
+            }
+            Answer::Strayed(stray) => {
+                let why = match stray {
+                    Stray::Within => "it executes machine code within other instructions",
+                    Stray::Bench => "it executes code of the bench",
+                };
+                return Ok(Verdict::Refused { why: why.into() });
             }
             Answer::Wrong(mismatch) => return Ok(Verdict::Wrong(mismatch)),
             other @ (Answer::Verified(_)

@@ -29,6 +29,8 @@ pub(crate) struct Examined {
     pub(crate) prepared: std::sync::Arc<Prepared>,
     pub(crate) compile_s: f64,
     pub(crate) own_threads: OwnThreads,
+    /// Whether its stage forbids anything, so that it may not run what nobody has read.
+    pub(crate) restricted: bool,
 }
 
 /// What came of the examination.
@@ -64,7 +66,7 @@ pub(crate) fn examine(
     };
     let bytes = fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
     let hidden = executable::refusal(&bytes, rules);
-    if let Some(why) = hidden.or_else(|| rules.and_then(|rules| hidden_threads(rules, &bytes))) {
+    if let Some(why) = hidden.or_else(|| rules.and_then(|rules| hidden_calls(rules, &bytes))) {
         return Ok(Examination::Failed(Verdict::Refused { why }, compile_s));
     }
     drop(bytes);
@@ -85,6 +87,7 @@ pub(crate) fn examine(
                 prepared,
                 compile_s,
                 own_threads,
+                restricted: rules.is_some_and(|rules| executable::restricts(&rules)),
             }));
         }
         Answer::Crashed(how) => Verdict::Crashed { how },
@@ -94,6 +97,7 @@ pub(crate) fn examine(
         },
         Answer::Wrong(mismatch) => Verdict::Wrong(mismatch),
         other @ (Answer::Timed { .. }
+        | Answer::Strayed(_)
         | Answer::Null(_)
         | Answer::Killed
         | Answer::Task(_)
@@ -116,13 +120,18 @@ fn forbids_threads(rules: &Rules<'_>) -> bool {
     rules.forbids(Technique::Openmp) || rules.forbids(Technique::Threads)
 }
 
-/// Threads that a stage forbids and that the source calls by another name: the object has to name
-/// them.
-fn hidden_threads(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
-    let name = forbids_threads(&rules)
-        .then(|| object_file::of_threads(bytes))
-        .flatten();
-    name.map(|name| format!("{} forbids threads: the object calls `{name}`", rules.stage))
+/// Threads and vectors that a stage forbids and that the source calls by another name: the object
+/// has to name them.
+fn hidden_calls(rules: Rules<'_>, bytes: &[u8]) -> Option<String> {
+    let called = |is_forbidden: bool, what, find: fn(&[u8]) -> Option<String>| {
+        let name = is_forbidden.then(|| find(bytes)).flatten()?;
+        let stage = rules.stage;
+        Some(format!("{stage} forbids {what}: the object calls `{name}`"))
+    };
+    called(forbids_threads(&rules), "threads", object_file::of_threads).or_else(|| {
+        let forbids = rules.forbids(Technique::Simd);
+        called(forbids, "vectors", object_file::of_vector_math)
+    })
 }
 
 /// The techniques of what the preprocessor made of a candidate, or the rule that it breaks.

@@ -42,12 +42,16 @@ impl Stacks {
 /// executable. Then the candidate may write code there, as it may write assembly: only where a
 /// stage forbids something is that refused.
 pub(crate) fn refusal(bytes: &[u8], rules: Option<Rules<'_>>) -> Option<String> {
-    let restricts = |rules: &Rules<'_>| !rules.spec.forbids.is_empty();
     let rules = rules.filter(|rules| restricts(rules) && has_executable_stack(bytes))?;
     Some(format!(
         "{} forbids an executable stack, which a nested function needs whose address is taken: make it a function of its own",
         rules.stage
     ))
+}
+
+/// Whether a stage forbids anything.
+pub(crate) fn restricts(rules: &Rules<'_>) -> bool {
+    !rules.spec.forbids.is_empty()
 }
 
 /// As the loader reads it: where nothing is said of the stack, it is executable.

@@ -18,7 +18,7 @@ use object::{Endianness, Object, ObjectSymbol};
 
 use crate::compiling::names::{is_allowed, is_reserved, looks_like_blas};
 use crate::sys;
-use code::Code;
+pub(crate) use code::Code;
 use sections::File;
 
 /// What the object says of the candidate.
@@ -99,14 +99,22 @@ fn needed(file: &File<'_>) -> Finding {
 
 /// A function that the object calls and that starts or tells threads, if there is one.
 pub(crate) fn of_threads(bytes: &[u8]) -> Option<String> {
-    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
     let starts = ["GOMP_", "omp_", "__kmpc_", "pthread_create", "thrd_create"];
+    undefined(bytes, &starts)
+}
+
+/// A function of the library of vector mathematics that the object calls, if there is one.
+pub(crate) fn of_vector_math(bytes: &[u8]) -> Option<String> {
+    undefined(bytes, &["_ZGV"])
+}
+
+/// The first name that the object takes from outside and that starts like one of these.
+fn undefined(bytes: &[u8], starts: &[&str]) -> Option<String> {
+    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
     let mut undefined = file.dynamic_symbols().filter(ObjectSymbol::is_undefined);
     undefined.find_map(|symbol| {
         let name = symbol.name().ok()?;
-        starts
-            .iter()
-            .any(|start| name.starts_with(start))
-            .then(|| name.to_owned())
+        let is_one = starts.iter().any(|start| name.starts_with(start));
+        is_one.then(|| name.to_owned())
     })
 }

@@ -118,6 +118,7 @@ mod tests {
                 prepared,
                 compile_s: 0.0,
                 own_threads: crate::sandbox::rights::OwnThreads::Unused,
+                restricted: false,
             },
             tries: 0,
             steadiest: None,

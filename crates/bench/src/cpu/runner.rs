@@ -57,6 +57,8 @@ pub(crate) struct RunnerSpec {
     pub(crate) stacks: Stacks,
     /// Threads that the candidate makes by hand; for the supervisor's pinning, too.
     pub(crate) own_threads: OwnThreads,
+    /// Whether the supervisor watches it, for which it must be allowed to look at it.
+    pub(crate) watched: bool,
     /// The buffers.
     pub(crate) layout: Layout,
     /// The user to become, when started by root.
@@ -175,7 +177,7 @@ fn prepare() -> Result<Prepared, String> {
     if sys::parent() != spec.supervisor {
         return Err("the supervisor is gone".into());
     }
-    sys::not_dumpable().map_err(fail("dumpable"))?;
+    sys::let_others_look(spec.watched).map_err(fail("dumpable"))?;
     spec.limits.apply().map_err(fail("limits"))?;
     sys::no_new_privileges().map_err(fail("no new privileges"))?;
     if spec.landlock {

@@ -12,6 +12,7 @@ use crate::compiling::installed::{
     file, include_folders, parent, program, say, say_error, script_members, search_path,
     shared_libraries,
 };
+use crate::cpu::object_file::of_vector_math;
 use crate::kept::{self, Learned};
 use crate::sandbox::files::OpenFiles;
 
@@ -185,10 +186,12 @@ impl Toolchain {
         flags
     }
 
-    /// Libraries that a runner loads before it is confined.
-    pub(crate) fn libraries(&self) -> Vec<PathBuf> {
+    /// Libraries that a runner loads before it is confined. That of vector mathematics is there only
+    /// for an object that calls it: others could find its functions in the loader's tables.
+    pub(crate) fn libraries(&self, object: &Path) -> Vec<PathBuf> {
         let mut libraries = vec![PathBuf::from("libm.so.6"), self.openmp.clone()];
-        libraries.extend(self.vector_math.clone());
+        let calls_it = fs_err::read(object).is_ok_and(|bytes| of_vector_math(&bytes).is_some());
+        libraries.extend(self.vector_math.clone().filter(|_| calls_it));
         libraries
     }
 }

@@ -5,6 +5,7 @@
 //! | seccomp | system calls beyond memory, threads and time | nothing runs |
 //! | Landlock | every file but the candidate's own object | files stay closed by a second seccomp filter |
 //! | namespaces | shared memory of others, counting others' threads | the thread limit counts the whole user, and leaves room for others |
+//! | watch | machine code hidden within instructions, where a stage forbids something | such code is not found |
 //! | identity | root's power to pass limits | only root needs it |
 //! | limits | memory, threads, files, processor time | never |
 
@@ -29,10 +30,16 @@ pub enum Layer {
     Seccomp,
     /// User and IPC namespaces.
     Namespaces,
+    /// A look at candidates as they run.
+    Watch,
 }
 
 /// The layers that are active on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a layer is there or it is not"
+)]
 pub struct Layers {
     /// Landlock's version, if the kernel has it.
     pub landlock: Option<u32>,
@@ -40,6 +47,8 @@ pub struct Layers {
     pub seccomp: bool,
     /// Whether an unprivileged process may make user namespaces.
     pub namespaces: bool,
+    /// Whether the bench may look at its candidates as they run.
+    pub watch: bool,
     /// Whether hotloop is root and therefore drops to an unprivileged user first.
     pub drops_root: bool,
 }
@@ -52,6 +61,7 @@ impl Layers {
             landlock: files::landlock_version().filter(|_| has(Layer::Landlock)),
             seccomp: calls::is_available() && has(Layer::Seccomp),
             namespaces: has(Layer::Namespaces) && namespaces::work(roles),
+            watch: has(Layer::Watch) && sys::may_trace(),
             drops_root: sys::is_root(),
         }
     }
@@ -67,6 +77,9 @@ impl Layers {
         }
         if self.namespaces {
             names.push("namespaces".into());
+        }
+        if self.watch {
+            names.push("watch".into());
         }
         if self.drops_root {
             names.push("drops-root".into());

@@ -8,6 +8,7 @@ mod own;
 mod signals;
 mod socket;
 mod times;
+mod trace;
 
 pub(crate) use call::*;
 pub(crate) use child::*;
@@ -18,3 +19,4 @@ pub(crate) use own::*;
 pub(crate) use signals::*;
 pub(crate) use socket::*;
 pub(crate) use times::*;
+pub(crate) use trace::*;

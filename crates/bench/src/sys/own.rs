@@ -45,10 +45,10 @@ pub(crate) fn no_new_privileges() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(drop)
 }
 
-/// Hides this process's memory and `/proc` files from others of its user.
-pub(crate) fn not_dumpable() -> io::Result<()> {
+/// Shows this process's memory and `/proc` files to others of its user, or hides them.
+pub(crate) fn let_others_look(may: bool) -> io::Result<()> {
     // SAFETY: plain system call.
-    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) }).map(drop)
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(may)) }).map(drop)
 }
 
 /// Whether this process is root.

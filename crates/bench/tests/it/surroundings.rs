@@ -39,7 +39,7 @@ fn without_landlock_or_namespaces_no_cheat_gets_through() {
     for without in [
         vec![Layer::Landlock],
         vec![Layer::Namespaces],
-        vec![Layer::Landlock, Layer::Namespaces],
+        vec![Layer::Landlock, Layer::Namespaces, Layer::Watch],
     ] {
         let settings = Settings {
             without: without.clone(),

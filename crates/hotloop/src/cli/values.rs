@@ -24,6 +24,9 @@ pub(crate) enum LayerName {
     /// User and IPC namespaces.
     #[value(help = None)]
     Namespaces,
+    /// A look at candidates as they run.
+    #[value(help = None)]
+    Watch,
 }
 
 /// A number of threads.

@@ -1,5 +1,6 @@
 //! `hotloop doctor`: what this machine offers, what is missing and how to fix it.
 
+use hotloop_bench::sandbox::Layers;
 use hotloop_bench::survey::{CompilerSurvey, CudaSurvey, Noise, Offer, Survey};
 use hotloop_bench::torch::TorchPython;
 use hotloop_flow::BenchError;
@@ -385,7 +386,19 @@ fn sandbox(survey: &Survey) -> Vec<Finding> {
             "unprivileged; no control groups or other rights are needed",
         )
     };
-    vec![seccomp, landlock, namespaces, root]
+    vec![seccomp, landlock, namespaces, watch(layers), root]
+}
+
+fn watch(layers: &Layers) -> Finding {
+    if layers.watch {
+        let what = "where a stage forbids something, candidates are looked at as they run";
+        return Finding::new("watch", Mark::Ok, what);
+    }
+    let what = "nobody finds machine code that candidates hide within instructions";
+    Finding::new("watch", Mark::Missing, what).hint(
+        "sysctl -w kernel.yama.ptrace_scope=1, give the container the capability SYS_PTRACE, or \
+         do not run as root",
+    )
 }
 
 fn huge_pages() -> Option<Finding> {

@@ -12,8 +12,11 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use crate::cpu::object_file::instructions;
 use crate::cpu::object_file::sections::{File, Section};
 
+/// Bytes of machine code that are read. A fully unrolled product of matrices takes a part of it.
+const MOST_BYTES: usize = 8 << 20;
+
 /// All executable sections of an object.
-pub(super) struct Code<'data> {
+pub(crate) struct Code<'data> {
     parts: Vec<Part<'data>>,
 }
 
@@ -47,6 +50,19 @@ struct Broken {
 }
 
 impl<'data> Code<'data> {
+    /// The code of an object that was read before.
+    pub(crate) fn of(bytes: &'data [u8]) -> Option<Self> {
+        Self::read(&File::parse(bytes).ok()?).ok()
+    }
+
+    /// Whether an instruction begins at an offset of the file.
+    pub(crate) fn begins_in_file(&self, offset: u64) -> bool {
+        self.parts.iter().any(|part| {
+            let index = offset.checked_sub(part.offset).map(usize::try_from);
+            matches!(index, Some(Ok(index)) if part.begins.get(index) == Some(&true))
+        })
+    }
+
     /// Reads all instructions. An error is the rule that one of them breaks.
     pub(super) fn read(file: &File<'data>) -> Result<Self, String> {
         let mut parts = Vec::new();
@@ -137,6 +153,12 @@ impl<'data> Part<'data> {
         let bytes = section
             .data()
             .map_err(|error| unreadable(error.to_string()))?;
+        if bytes.len() > MOST_BYTES {
+            let most = MOST_BYTES >> 20;
+            return Err(unreadable(format!(
+                "more than {most} MiB of it are not read"
+            )));
+        }
         let mut begins = vec![false; bytes.len()];
         let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
         let mut instruction = Instruction::default();

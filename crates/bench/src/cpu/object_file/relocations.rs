@@ -14,6 +14,9 @@ use crate::cpu::object_file::sections::File;
 const WRITTEN: [&str; 5] = [".data", ".data.rel.ro", ".tdata", ".got", ".got.plt"];
 const TABLE: [&str; 2] = [".got", ".got.plt"];
 
+/// Relocations of one section that are read.
+const MOST: usize = 100_000;
+
 /// The rule that a relocation breaks.
 pub(super) fn refusal(file: &File<'_>, code: &Code<'_>) -> Option<String> {
     for section in file.sections() {
@@ -22,6 +25,11 @@ pub(super) fn refusal(file: &File<'_>, code: &Code<'_>) -> Option<String> {
             continue; // none but sections of type RELA have any, by the allow-list of sections
         };
         let name = section.name().unwrap_or("?");
+        if entries.len() > MOST {
+            return Some(format!(
+                "more than {MOST} relocations in `{name}` are not read"
+            ));
+        }
         let of_functions = name == ".rela.plt";
         if let Some(entry) = entries
             .iter()

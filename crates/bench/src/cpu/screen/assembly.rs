@@ -31,6 +31,7 @@ pub(super) fn refuse_assembly(program: &[Token<'_>]) -> Option<String> {
     {
         let mut text = String::new();
         let mut depth = 0;
+        let mut has_operands = false;
         for token in &program[at + 1..] {
             // Reads up to the next statement only, so that every token is read once.
             if is_asm(token) {
@@ -47,65 +48,76 @@ pub(super) fn refuse_assembly(program: &[Token<'_>]) -> Option<String> {
                     break;
                 }
             } else if depth == 1 && (token.is_punct(":") || token.is_punct("::")) {
-                break; // operands and clobbers follow
+                has_operands = true;
+                break;
             } else if token.kind == TokenKind::Str {
                 text.push_str(&token.text);
             } else if token.is_punct(";") && depth == 0 {
                 break;
             }
         }
-        if let Some(why) = refuse_instructions(&text) {
+        if let Some(why) = refuse_text(&text, has_operands) {
             return Some(why);
         }
     }
     None
 }
 
-fn refuse_instructions(text: &str) -> Option<String> {
-    let Some(text) = without_comments(text) else {
-        return Some("inline assembly: a quote or an open comment is not understood".into());
-    };
-    for statement in text.split(['\n', ';', '\r']) {
-        // In a template, `%{` and `%}` are the braces of `{vex}`.
-        let leads = |word: &&str| {
-            word.ends_with(':')
-                || (word.starts_with("%{") && word.ends_with("%}"))
-                || PREFIXES.contains(&word.to_ascii_lowercase().as_str())
+fn refuse_text(text: &str, has_operands: bool) -> Option<String> {
+    let written = if has_operands {
+        let Some(written) = c::written(text) else {
+            return Some("inline assembly: braces that do not match are not understood".into());
         };
-        let mut words = statement.split_whitespace().skip_while(leads);
-        let Some(word) = words.next() else { continue };
-        let lower = word.to_ascii_lowercase();
-        if lower.starts_with('.') {
-            if !PLAIN_DIRECTIVES.contains(&lower.as_str()) {
-                return Some(format!(
-                    "inline assembly: the directive `{word}` is prohibited"
-                ));
-            }
-            continue;
-        }
-        // `register double x asm("%xmm0")` names a register; anything else that is no plain word
-        // may become one: an operand's name, `{att|intel}`.
-        let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
-            name.len() > 2
-                && name.chars().all(|c| c.is_ascii_alphanumeric())
-                && !name.as_bytes()[1].is_ascii_digit()
-        });
-        if !is_register && !lower.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Some(format!("inline assembly: `{word}` is not understood"));
-        }
-        let indirect_jump = lower.starts_with('j') && statement.contains('*');
-        if PROHIBITED_INSTRUCTIONS.contains(&lower.as_str()) || indirect_jump {
-            return Some(format!(
-                "inline assembly: the instruction `{word}` is prohibited"
-            ));
-        }
-    }
-    None
+        written
+    } else {
+        text.to_owned()
+    };
+    let Some(plain) = without_comments(&written) else {
+        return Some(
+            "inline assembly: a quote, a slash, a control character or an open comment is not \
+             understood"
+                .into(),
+        );
+    };
+    plain.split(['\n', ';', '\r']).find_map(refuse_statement)
 }
 
-/// Assembly without comments, as the assembler reads it: `#` hides the rest of its line, `/*` in it
-/// included. A quote would hide either, and arithmetic has no use for one.
+fn refuse_statement(statement: &str) -> Option<String> {
+    // `{vex}` chooses an encoding.
+    let encoding = |word: &&str| word.strip_prefix('{')?.strip_suffix('}').map(str::to_owned);
+    let leads = |word: &&str| {
+        word.ends_with(':')
+            || encoding(word).is_some_and(|name| name.chars().all(char::is_alphanumeric))
+            || PREFIXES.contains(&word.to_ascii_lowercase().as_str())
+    };
+    let word = statement.split_whitespace().find(|word| !leads(word))?;
+    let lower = word.to_ascii_lowercase();
+    if lower.starts_with('.') {
+        return (!PLAIN_DIRECTIVES.contains(&lower.as_str()))
+            .then(|| format!("inline assembly: the directive `{word}` is prohibited"));
+    }
+    // `register double x asm("%xmm0")` names a register; anything else that is no plain word
+    // may become one, such as an operand's name.
+    let is_register = statement.trim().strip_prefix('%').is_some_and(|name| {
+        name.len() > 2
+            && name.chars().all(|c| c.is_ascii_alphanumeric())
+            && !name.as_bytes()[1].is_ascii_digit()
+    });
+    if !is_register && !lower.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Some(format!("inline assembly: `{word}` is not understood"));
+    }
+    let indirect_jump = lower.starts_with('j') && statement.contains('*');
+    (PROHIBITED_INSTRUCTIONS.contains(&lower.as_str()) || indirect_jump)
+        .then(|| format!("inline assembly: the instruction `{word}` is prohibited"))
+}
+
+/// Assembly without comments, as assemblers read it: `#` hides the rest of its line, `/*` in it
+/// included. A quote would hide either. Other slashes begin a comment for some assemblers and not
+/// for others, and arithmetic has no use for them.
 fn without_comments(text: &str) -> Option<String> {
+    if text.contains(|c: char| c.is_control() && !"\n\r\t".contains(c)) {
+        return None;
+    }
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['#', '/', '\'', '"']) {
@@ -113,14 +125,10 @@ fn without_comments(text: &str) -> Option<String> {
         rest = &rest[at..];
         if rest.starts_with('#') {
             rest = &rest[rest.find(['\n', '\r']).unwrap_or(rest.len())..];
-        } else if let Some(inside) = rest.strip_prefix("/*") {
+        } else {
+            let inside = rest.strip_prefix("/*")?;
             plain.push(' ');
             rest = &inside[inside.find("*/")? + 2..];
-        } else if let Some(behind) = rest.strip_prefix('/') {
-            plain.push('/');
-            rest = behind;
-        } else {
-            return None;
         }
     }
     plain.push_str(rest);
@@ -134,15 +142,14 @@ pub(super) fn refuse_attributes(program: &[Token<'_>]) -> Option<String> {
         |c: char| c.is_alphanumeric() || c == ' ' || "_.,:=+-/()[]<>%$@*!?'&".contains(c);
     // Some sections of these names have a linker compile.
     let is_linkers = |text: &str| text.contains(".gnu.");
-    let strange = |token: &&Token<'_>| {
-        token.kind == TokenKind::Str
-            && (is_linkers(&token.text) || !token.text.chars().all(is_plain))
-    };
-    let groups = c::attributes(program);
-    let token = groups.into_iter().flatten().find(strange)?;
+    let strange = |text: &String| is_linkers(text) || !text.chars().all(is_plain);
+    let groups = c::attributes(program).into_iter();
+    let text = groups
+        .flat_map(c::literals)
+        .map(|(_, text)| text)
+        .find(strange)?;
     Some(format!(
-        "the string {:?} in an attribute is not understood",
-        token.text
+        "the string {text:?} in an attribute is not understood"
     ))
 }
 
@@ -162,7 +169,10 @@ mod tests {
             "/**/syscall",
             "rex.w syscall",
             "%P0",
-            "1: lock %{vex%} syscall",
+            "1: lock {vex} syscall",
+            "/ /*\\n .byte 1\\n/ */",
+            "nop // /*\\n .byte 1\\n nop // */",
+            "nop \\0",
             "nop # x\\n int3",
         ] {
             assert!(
@@ -173,7 +183,7 @@ mod tests {
         for template in [
             "nop # in words; all fine",
             "/* int */ nop",
-            "%{vex%} vaddpd %0, %0, %0",
+            "{vex} vaddpd %xmm0, %xmm0, %xmm0",
             ".p2align 4\\n\\t2: jnz 2b",
         ] {
             assert_eq!(
@@ -219,12 +229,40 @@ mod tests {
     }
 
     #[test]
+    fn alternatives_are_read_as_the_compiler_writes_them() {
+        for template in [
+            "nop {|#}; .byte 1",
+            "{syscall|nop}",
+            "sys{|x}call",
+            "nop {|#\\n}; .byte 1",
+            "nop {{a|b}|c}",
+            "nop }",
+            "nop {a",
+            "%{vex%} syscall",
+            "nop %",
+        ] {
+            let source = format!("void f(int x) {{ asm(\"{template}\" : \"+r\"(x)); }}");
+            assert!(refused(&source).is_some(), "{template}");
+        }
+        for template in [
+            "{nop|syscall}",
+            "%{vex%} addpd %%xmm0, %%xmm0",
+            "mov{l %1, %0| %0, %1}",
+            "vaddpd %%zmm0, %%zmm1, %%zmm2%{%%k1%}%{z%}",
+        ] {
+            let source = format!("void f(int x) {{ asm(\"{template}\" : \"+r\"(x)); }}");
+            assert_eq!(refused(&source), None, "{template}");
+        }
+    }
+
+    #[test]
     fn attributes_carry_no_assembly() {
         for source in [
             "__attribute__((section(\".text\\n\\tsyscall\\n\\t#\"))) void f(void);",
             "__attribute__((noinline, section(\".text; syscall #\"))) void f(void);",
             "[[gnu::section(\".text\\n.incbin 1\")]] void f(void);",
             "char x[8] __attribute__((section(\".gnu.lto_.symtab.0\")));",
+            "char x[8] __attribute__((section(\".gn\" \"u.lto_.symtab.0\")));",
             "#ident \"x\"\nvoid f(void);",
         ] {
             assert!(refused(source).is_some(), "{source}");

@@ -23,9 +23,12 @@ pub(super) fn refuse(directive: &Directive<'_>, source: &str) -> Option<String> 
         return None;
     }
     let body = &directive.body;
+    let parameters = parameters(directive);
     let is_bad = |at: &usize| {
         let name = body[*at].text.as_ref();
+        // `_` is a favourite name of parameters, which are never what their name says.
         body[*at].kind == TokenKind::Ident
+            && !parameters.contains(&name)
             && (is_piece(name)
                 || (OPERATORS.contains(&name)
                     && !names_it_only(directive, *at)
@@ -36,6 +39,19 @@ pub(super) fn refuse(directive: &Directive<'_>, source: &str) -> Option<String> 
         "`{}` in `#{}`: a source may ask for headers only as `__has_include(<name.h>)`",
         body[at].text, directive.name
     ))
+}
+
+/// The parameters of a macro that a directive defines: the names between parentheses that touch the
+/// macro's own.
+fn parameters<'d>(directive: &'d Directive<'_>) -> Vec<&'d str> {
+    let [name, open, rest @ ..] = directive.body.as_slice() else {
+        return Vec::new();
+    };
+    if directive.name != "define" || !open.is_punct("(") || name.end != open.offset {
+        return Vec::new();
+    }
+    let listed = rest.iter().take_while(|token| !token.is_punct(")"));
+    listed.map(|token| token.text.as_ref()).collect()
 }
 
 /// Whether a name begins an operator's, or is all of it that a header's macro could not add.
@@ -102,6 +118,7 @@ mod tests {
             "#if __has_builtin(__builtin_fma)",
             "#define JOIN(a, b) a##b",
             "#error __has_",
+            "#define FOUR(_) _(0) _(1) _(2) _(3)",
         ] {
             assert_eq!(screen::source(&format!("{line}\n")), None, "{line}");
         }
@@ -120,6 +137,8 @@ mod tests {
             "#define ASK __has_include",
             "#define ASK(x) __has_include(x)",
             "#define ASK(x) __has_##x",
+            "#define ASK (_) _##_has_include",
+            "#define ASK(_) _##has_include __",
             "#if JOIN(__has_, include)(PLACE)",
             "#if JOIN(_, JOIN(_has_inc, lude))(PLACE)",
             "#if HEADER_MACRO(has_include)(PLACE)",

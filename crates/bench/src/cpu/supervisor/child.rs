@@ -3,12 +3,14 @@
 use std::io::{Read, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::cpu::memory::{Mapping, PAGE};
 use crate::cpu::runner::{self, Plan, RunnerSpec};
 use crate::cpu::supervisor::failure::{Failure, machine};
 use crate::cpu::supervisor::limit::Limit;
+use crate::cpu::supervisor::watch::Watch;
 use crate::role::names::RUNNER;
 use crate::sandbox::rights::OwnThreads;
 use crate::sys::{self, Change, Pid, Usage};
@@ -35,6 +37,8 @@ pub(crate) struct Child {
     roams: bool,
     /// Threads that it had when they were pinned, if they are.
     pinned: Option<usize>,
+    /// Who traces it, if it is watched.
+    watch: Option<Watch>,
 }
 
 /// Files that the runner gets, besides its plan.
@@ -86,6 +90,7 @@ impl Child {
             cores,
             roams,
             pinned: None,
+            watch: None,
         };
         match child.wait(Limit::start(pid, &child.cores, limit_s)) {
             Ok(_) => {}
@@ -143,11 +148,7 @@ impl Child {
                 "the frozen candidate was continued from outside".into(),
             ));
         }
-        let mut bytes = [0; size_of::<Plan>()];
-        bytes[..4].copy_from_slice(&plan.first.to_ne_bytes());
-        bytes[4..8].copy_from_slice(&plan.count.to_ne_bytes());
-        bytes[8..].copy_from_slice(&plan.seed.to_ne_bytes());
-        self.plan.slice_mut(0, bytes.len()).copy_from_slice(&bytes);
+        self.write(plan);
         let limit = Limit::start(self.pid, &self.cores, limit_s);
         let begin = sys::now();
         sys::signal(self.pid, libc::SIGCONT).map_err(machine("continuing the candidate"))?;
@@ -157,6 +158,35 @@ impl Child {
             self.keep_threads_apart()?;
         }
         Ok(seconds)
+    }
+
+    fn write(&mut self, plan: Plan) {
+        let mut bytes = [0; size_of::<Plan>()];
+        bytes[..4].copy_from_slice(&plan.first.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&plan.count.to_ne_bytes());
+        bytes[8..].copy_from_slice(&plan.seed.to_ne_bytes());
+        self.plan.slice_mut(0, bytes.len()).copy_from_slice(&bytes);
+    }
+
+    /// Has all later runs watched.
+    pub(crate) fn watch(&mut self, object: &Path) -> Result<(), Failure> {
+        let object = object.to_string_lossy();
+        self.alive = false; // the watch ends and reaps it
+        self.watch = Some(Watch::attach(self.pid, &self.cores, &object)?);
+        Ok(())
+    }
+
+    /// Lets `watch` look at it while it makes the calls of `plan`.
+    pub(crate) fn run_watched<T>(
+        &mut self,
+        plan: Plan,
+        watch: impl FnOnce(&mut Watch) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.write(plan);
+        match &mut self.watch {
+            Some(watched) => watch(watched),
+            None => Err(Failure::Machine("nobody watches the candidate".into())),
+        }
     }
 
     /// Waits for the whole group to stop: when that was.

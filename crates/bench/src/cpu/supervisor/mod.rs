@@ -14,5 +14,6 @@ mod serve;
 mod session;
 mod stopwatch;
 mod verifier;
+mod watch;
 
 pub(crate) use serve::serve;

@@ -47,6 +47,8 @@ pub(crate) struct Request {
     pub(crate) limit_s: f64,
     /// Seconds that a timed run on several threads lasts at least.
     pub(crate) team_run_s: f64,
+    /// Whether the candidate may only execute instructions that were read, and is watched for it.
+    pub(crate) watched: bool,
     /// What to do.
     pub(crate) work: Work,
 }
@@ -106,6 +108,8 @@ pub(crate) enum Answer {
     Crashed(String),
     /// It did not stop within the limit.
     TimedOut(f64),
+    /// It executes what nobody has read.
+    Strayed(Stray),
     /// Its outputs were wrong.
     Wrong(Mismatch),
     /// Something from outside killed it.
@@ -114,4 +118,14 @@ pub(crate) enum Answer {
     Task(String),
     /// The machine failed, and nothing is known about the candidate.
     Machine(String),
+}
+
+/// What a candidate executes besides its own instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Stray {
+    /// What begins within an instruction.
+    Within,
+    /// The bench's own program.
+    Bench,
 }

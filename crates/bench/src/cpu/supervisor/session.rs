@@ -13,6 +13,7 @@ use crate::cpu::runner::{Plan, RunnerSpec};
 use crate::cpu::supervisor::child::{Child, RunnerFiles};
 use crate::cpu::supervisor::failure::{Failure, machine};
 use crate::cpu::supervisor::protocol::Request;
+use crate::cpu::supervisor::watch::Watch;
 use crate::cpu::verify::{Buffers, Verifier};
 use crate::inputs::Fresh;
 use crate::sandbox::limits::{self, Limits};
@@ -24,6 +25,13 @@ const SPARE_THREADS: u64 = 80;
 /// Address space that a candidate may use in addition to its buffers, and per thread.
 const SPARE_BYTES: u64 = 3 << 30;
 const THREAD_BYTES: u64 = 80 << 20;
+
+/// Whether a candidate is looked at as it runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looks {
+    Yes,
+    No,
+}
 
 /// One candidate process with the buffers of all its calls.
 pub(crate) struct Session {
@@ -39,6 +47,30 @@ impl Session {
         cores: &[usize],
         calls: &[Sizes],
         fit: Fit,
+    ) -> Result<Self, Failure> {
+        let mut session = Self::begin(request, cores, calls, fit, Looks::No)?;
+        session.child.keep_threads_apart()?;
+        Ok(session)
+    }
+
+    /// The same for one that is watched as it runs.
+    pub(crate) fn start_watched(
+        request: &Request,
+        cores: &[usize],
+        calls: &[Sizes],
+        fit: Fit,
+    ) -> Result<Self, Failure> {
+        let mut session = Self::begin(request, cores, calls, fit, Looks::Yes)?;
+        session.child.watch(&request.object)?;
+        Ok(session)
+    }
+
+    fn begin(
+        request: &Request,
+        cores: &[usize],
+        calls: &[Sizes],
+        fit: Fit,
+        looks: Looks,
     ) -> Result<Self, Failure> {
         let layout = Layout::new(request.task.function(), calls, fit)
             .map_err(|error| Failure::Machine(format!("layout: {error}")))?;
@@ -65,6 +97,7 @@ impl Session {
                 request.threads
             },
             own_threads: request.own_threads,
+            watched: looks == Looks::Yes,
             user: request.user,
             supervisor: std::process::id() as sys::Pid,
             landlock: request.landlock,
@@ -84,8 +117,7 @@ impl Session {
             inputs: &inputs_readonly,
             outputs: &outputs_file,
         };
-        let mut child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
-        child.keep_threads_apart()?;
+        let child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
         let buffers = Buffers {
             inputs,
             outputs,
@@ -145,6 +177,23 @@ impl Session {
         let seconds = self.child.run(plan, limit_s)?;
         self.read_notes();
         Ok(seconds)
+    }
+
+    /// Lets `watch` look at one run of `calls`.
+    pub(crate) fn run_watched<T>(
+        &mut self,
+        fresh: &mut Fresh,
+        calls: Range<usize>,
+        watch: impl FnOnce(&mut Watch, &mut Fresh) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let plan = Plan {
+            first: calls.start as u32,
+            count: calls.len() as u32,
+            seed: fresh.word(),
+        };
+        let seen = self.child.run_watched(plan, |child| watch(child, fresh))?;
+        self.read_notes();
+        Ok(seen)
     }
 
     /// Reads from a runner's notes where the inputs of its calls began.

@@ -10,6 +10,7 @@ use crate::cpu::supervisor::instruments::Instruments;
 use crate::cpu::supervisor::protocol::{Answer, Request, TimeWork};
 use crate::cpu::supervisor::session::Session;
 use crate::cpu::supervisor::verifier::verifier;
+use crate::cpu::supervisor::watch::{self, Runs};
 use crate::cpu::verify::Verifier;
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::settings::TEAM_RUN_S;
@@ -73,6 +74,17 @@ pub(super) fn time(
     if let Some(mismatch) = verifier.mismatch(request.check) {
         return Ok(Answer::Wrong(mismatch));
     }
+    if request.watched {
+        let runs = Runs {
+            count: samples.len() + 1, // the warm-up, too
+            calls,
+            call_s: fastest(&samples),
+            fit: fit(request, calls),
+        };
+        if let Some(stray) = watch::stray(instruments, request, &mut verifier, &runs)? {
+            return Ok(Answer::Strayed(stray));
+        }
+    }
     let gate = gate_of(&samples, calls);
     let timing = estimate::timing(&samples, gate, calls as u32, request.threads);
     Ok(Answer::Timed {
@@ -102,6 +114,14 @@ fn fastest(samples: &[Sample]) -> f64 {
 fn gate_of(samples: &[Sample], calls: usize) -> f64 {
     let seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
     estimate::gate(statistics::median(&seconds) * calls as f64)
+}
+
+fn fit(request: &Request, calls: usize) -> Fit {
+    if calls > 1 && request.threads > 1 {
+        Fit::Drawn
+    } else {
+        Fit::Staggered
+    }
 }
 
 /// What a run must outweigh.
@@ -149,11 +169,7 @@ impl Stopwatch<'_> {
         let sets = vec![timed.clone(); calls];
         // The new process needs the cores itself.
         self.instruments.crew.rest();
-        let fit = if calls > 1 && self.request.threads > 1 {
-            Fit::Drawn
-        } else {
-            Fit::Staggered
-        };
+        let fit = fit(self.request, calls);
         let mut session = Session::start(self.request, &self.instruments.cores, &sets, fit)?;
         let bytes_per_call = session.bytes_per_call();
         let (null_s, threads) = (self.work.null_s, self.request.threads);

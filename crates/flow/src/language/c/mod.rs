@@ -10,6 +10,7 @@ mod normalise;
 mod prototype;
 mod scan;
 pub mod stages;
+mod template;
 
 use extract::Wanted;
 pub use headers::{headers_alone, is_plain, own_text};
@@ -17,7 +18,8 @@ pub use line_marker::lex_marked;
 pub use normalise::normalise;
 pub(crate) use normalise::normalise_in;
 pub use prototype::{check, prototype, type_name};
-pub use scan::{attributes, is_asm, scan, scan_lexed};
+pub use scan::{attributes, is_asm, literals, scan, scan_lexed};
+pub use template::written;
 
 use crate::extracted::{Extracted, Malformed};
 use crate::interface::Function;

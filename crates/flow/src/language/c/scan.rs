@@ -1,7 +1,7 @@
 //! Finds the techniques of a text from its tokens.
 //!
 //! What counts:
-//! - **SIMD**: x86 intrinsics and vector types, NEON and SVE ones, vector attributes, the vector
+//! - **SIMD**: x86 intrinsics and vector types, vector attributes, the vector
 //!   functions of libmvec, `#pragma omp simd`, instructions that move all vector registers,
 //!   and inline assembly with vector registers or mnemonics.
 //!   `omp simd` and `omp declare simd` alone are SIMD and not OpenMP; `omp for simd` is both.
@@ -19,7 +19,7 @@ use super::lex::{Item, Lexed, Token};
 use super::line_marker::lex_marked;
 use crate::technique::Scan;
 
-pub use facts::{attributes, is_asm};
+pub use facts::{attributes, is_asm, literals};
 
 /// The techniques of a text. Its line markers determine line numbers.
 pub fn scan(text: &str) -> Scan {

@@ -251,6 +251,7 @@ pub(crate) fn settings(how: &HowArgs, is_fleet: bool) -> Result<Settings, Failur
     let layers = how.without.iter().map(|layer| match layer {
         LayerName::Landlock => hotloop_bench::sandbox::Layer::Landlock,
         LayerName::Namespaces => hotloop_bench::sandbox::Layer::Namespaces,
+        LayerName::Watch => hotloop_bench::sandbox::Layer::Watch,
     });
     settings.without = layers.collect();
     Ok(settings)

@@ -2,6 +2,7 @@
 
 use crate::language::c::lex::{Directive, Token, TokenKind};
 use crate::language::c::scan::mnemonics::is_vector_assembly;
+use crate::language::c::template::written;
 use crate::technique::{Scan, Technique};
 
 /// A directive's own words come first. Looking further in each of many would cost quadratic time.
@@ -51,14 +52,32 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], scan: &mut Scan) {
     }
     for group in attributes(tokens) {
         for (index, inner) in group.iter().enumerate() {
-            match inner.kind {
-                TokenKind::Ident => of_attribute(inner, &group[index..], scan),
-                // `alias("...")` and its like name functions.
-                TokenKind::Str => of_name(inner, &inner.text, scan),
-                TokenKind::Number | TokenKind::Char | TokenKind::Punct | TokenKind::Other => {}
+            if inner.kind == TokenKind::Ident {
+                of_attribute(inner, &group[index..], scan);
             }
         }
+        // `alias("...")` and its like name functions.
+        for (first, name) in literals(group) {
+            of_name(first, &name, scan);
+        }
     }
+}
+
+/// The string literals of some tokens as a compiler reads them: neighbours are one. Each comes with
+/// its first token.
+pub fn literals<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<(&'t Token<'a>, String)> {
+    let mut found: Vec<(&Token<'_>, String)> = Vec::new();
+    let mut goes_on = false;
+    for token in tokens {
+        let is_literal = token.kind == TokenKind::Str;
+        match found.last_mut() {
+            Some((_, text)) if is_literal && goes_on => text.push_str(&token.text),
+            _ if is_literal => found.push((token, token.text.to_string())),
+            _ => {}
+        }
+        goes_on = is_literal;
+    }
+    found
 }
 
 /// What stands in the attributes of a text: between the parentheses of `__attribute__((...))`, and
@@ -166,7 +185,7 @@ fn is_prefetch(name: &str) -> bool {
 }
 
 /// Intrinsics that are named like vector code but are scalar.
-const SCALAR_INTRINSICS: [&str; 15] = [
+const SCALAR_INTRINSICS: [&str; 21] = [
     "_mm_prefetch",
     "_mm_malloc",
     "_mm_free",
@@ -181,7 +200,30 @@ const SCALAR_INTRINSICS: [&str; 15] = [
     "_mm_clwb",
     "_mm_popcnt_u32",
     "_mm_popcnt_u64",
+    "_mm_tzcnt_32",
+    "_mm_tzcnt_64",
+    "_mm_crc32_u8",
+    "_mm_crc32_u16",
+    "_mm_crc32_u32",
+    "_mm_crc32_u64",
     "_mm_monitor",
+];
+
+/// Beginnings of the machine's builtins on plain registers, behind `__builtin_ia32_`.
+const SCALAR_BUILTINS: [&str; 13] = [
+    "pause",
+    "lfence",
+    "mfence",
+    "sfence",
+    "lzcnt_u",
+    "tzcnt_u",
+    "crc32",
+    "addcarryx_u",
+    "subborrow_u",
+    "bextr_u",
+    "bzhi_",
+    "pdep_",
+    "pext_",
 ];
 
 /// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, and `_m_paddd`
@@ -221,7 +263,9 @@ fn is_vector(name: &str) -> bool {
     if let Some(builtin) = name.strip_prefix("__builtin_") {
         // The machine's prefetch builtins are told apart by `is_prefetch`.
         // `__builtin_apply` hands over all registers that arguments come in.
-        return (builtin.starts_with("ia32_") && !is_prefetch(name))
+        let machine = builtin.strip_prefix("ia32_");
+        let is_scalar = |rest: &str| SCALAR_BUILTINS.iter().any(|start| rest.starts_with(start));
+        return machine.is_some_and(|rest| !is_scalar(rest) && !is_prefetch(name))
             || matches!(builtin, "apply" | "apply_args" | "return")
             || [
                 "shuffle",
@@ -237,11 +281,10 @@ fn is_vector(name: &str) -> bool {
         // `__v8df` and `__v8hi_u`: the types behind the headers' own vector types.
         let rest = rest.trim_end_matches("_u");
         let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        return (letters.len() < rest.len() && (2..=3).contains(&letters.len()))
-            || is_vector_attribute(name);
+        return letters.len() < rest.len() && (2..=3).contains(&letters.len());
     }
     let starts = VECTOR_STARTS.iter().any(|start| name.starts_with(start)) && !is_prefetch(name);
-    starts || is_mask_function(name) || is_arm_vector(name) || is_vector_attribute(name)
+    starts || is_mask_function(name)
 }
 
 /// `_kand_mask8`, `_cvtu32_mask8`, `_load_mask64`: on registers that hold masks of vectors.
@@ -250,42 +293,6 @@ fn is_mask_function(name: &str) -> bool {
         .iter()
         .filter_map(|start| name.strip_prefix(start)?.split_once("mask"))
         .any(|(_, width)| width.starts_with(|first: char| first.is_ascii_digit()))
-}
-
-/// `float64x2_t`, `svfloat64_t`, `vfmaq_f64`, `svld1_f64`.
-fn is_arm_vector(name: &str) -> bool {
-    let lanes = ["float", "int", "uint", "poly", "bfloat"]
-        .iter()
-        .find_map(|start| name.strip_prefix(start));
-    if let Some(rest) = lanes.and_then(|rest| rest.strip_suffix("_t")) {
-        return rest.split('x').count() >= 2
-            && rest
-                .split('x')
-                .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-    }
-    let typed = [
-        "_f16", "_f32", "_f64", "_s8", "_s16", "_s32", "_s64", "_u8", "_u16", "_u32", "_u64",
-    ];
-    let Some(stem) = typed.iter().find_map(|end| name.strip_suffix(end)) else {
-        return name.starts_with("svfloat") || name == "svbool_t";
-    };
-    let family = [
-        "vld", "vst", "vadd", "vsub", "vmul", "vmla", "vfma", "vdup", "vget", "vpadd", "svld",
-        "svst", "svml", "svdup", "svadd", "svmul",
-    ];
-    family.iter().any(|start| stem.starts_with(start))
-}
-
-/// Long names with one meaning everywhere.
-fn is_vector_attribute(name: &str) -> bool {
-    matches!(
-        name.trim_matches('_'),
-        "vector_size"
-            | "ext_vector_type"
-            | "neon_vector_type"
-            | "arm_sve_vector_bits"
-            | "matrix_type"
-    )
 }
 
 fn is_openmp(name: &str) -> bool {
@@ -350,7 +357,13 @@ fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
         "optimize" | "target" | "target_clones" | "target_version" | "optnone" | "minsize" => {
             scan.note(Technique::OptimizePragma, name.line, name.text.as_ref());
         }
-        "simd" => scan.note(Technique::Simd, name.line, name.text.as_ref()),
+        "simd"
+        | "vector_size"
+        | "ext_vector_type"
+        | "neon_vector_type"
+        | "neon_polyvector_type"
+        | "arm_sve_vector_bits"
+        | "matrix_type" => scan.note(Technique::Simd, name.line, name.text.as_ref()),
         "mode" => {
             // `mode(V4DF)` makes a vector of a scalar type.
             let mode = rest
@@ -376,14 +389,16 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], scan: &mut Scan) {
             text.push(' ');
         }
     }
-    let text = text.to_ascii_lowercase();
+    // Alternatives may cut a word in pieces.
+    let written = written(&text).unwrap_or_default();
+    let text = format!("{text} {written}").to_ascii_lowercase();
     let mut before = ' ';
     for word in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         // `%[name]` is an operand's own name.
         let operand =
             std::mem::replace(&mut before, word.chars().next_back().unwrap_or(' ')) == '[';
-        if name.starts_with("prefetch") {
+        if name.starts_with("prefetch") || name.contains("gatherpf") || name.contains("scatterpf") {
             scan.note(Technique::Prefetch, keyword.line, format!("asm {name}"));
         }
         if !operand && is_vector_assembly(name) {
@@ -391,6 +406,27 @@ fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], scan: &mut Scan) {
         }
     }
 }
+
+/// Words of `#pragma clang loop` that vectorise nothing.
+const LOOP_WORDS: [&str; 6] = [
+    "unroll",
+    "unroll_count",
+    "distribute",
+    "enable",
+    "disable",
+    "full",
+];
+/// Words of `#pragma clang fp` that keep results as they are, but for fused multiplications.
+const FLOAT_WORDS: [&str; 8] = [
+    "contract",
+    "exceptions",
+    "fast",
+    "on",
+    "off",
+    "ignore",
+    "maytrap",
+    "strict",
+];
 
 /// Records the techniques of a pragma and of its words. A clause is an expression and may contain
 /// statements.
@@ -401,18 +437,25 @@ pub(super) fn of_pragma(pragma: &Directive<'_>, scan: &mut Scan) {
         .iter()
         .map(|token| token.text.as_ref())
         .collect();
-    // `vectorize(enable)` vectorises where the level would not.
-    if matches!(words.as_slice(), ["clang", "loop", rest @ ..] if rest.iter().any(|word| word.starts_with("vectorize")))
+    let has_beyond = |rest: &[&str], known: &[&str]| {
+        let is_word = |word: &&&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        rest.iter()
+            .filter(is_word)
+            .any(|word| !known.contains(word))
+    };
+    // `vectorize(enable)` and `interleave(enable)` vectorise where the level would not.
+    if let ["clang", "loop", rest @ ..] = words.as_slice()
+        && has_beyond(rest, &LOOP_WORDS)
     {
-        scan.note(Technique::Simd, pragma.line, "#pragma clang loop vectorize");
+        scan.note(Technique::Simd, pragma.line, "#pragma clang loop");
     }
     let changes = match words.as_slice() {
         ["omp", rest @ ..] => return of_openmp(pragma.line, rest, scan),
         ["GCC", "optimize" | "target", ..] | ["clang", "optimize", ..] | ["float_control", ..] => {
             true
         }
-        // Reordered sums are an effect of `-ffast-math`.
-        ["clang", "fp", rest @ ..] => rest.contains(&"reassociate"),
+        // Reordered sums and reciprocals are effects of `-ffast-math`.
+        ["clang", "fp", rest @ ..] => has_beyond(rest, &FLOAT_WORDS),
         _ => false,
     };
     if changes {

@@ -31,9 +31,6 @@ fn vector_names_are_simd() {
         "typedef double v4 [[gnu::mode(V4DF)]];",
         "__builtin_shuffle(a, b);",
         "__builtin_shufflevector(a, b, 0, 1);",
-        "float64x2_t v;",
-        "svfloat64_t v;",
-        "v = vfmaq_f64(a, b, c);",
         "_mm\\\n512_storeu_pd(p, x);",
         "__attribute__((simd)) double f(double);",
         "La_x86_64_zmm v;",
@@ -59,6 +56,8 @@ fn vector_names_are_simd() {
         "_movdir64b(to, from);",
         "#pragma clang loop vectorize(enable)\nfor (;;) ;",
         "#pragma clang loop unroll(full) vectorize_width(8)\nfor (;;) ;",
+        "#pragma clang loop interleave(enable)\nfor (;;) ;",
+        "double two(__float128) __attribute__((weakref(\"_Z\" \"GVbN2v_exp\")));",
         "__builtin_apply(f, __builtin_apply_args(), 64);",
         "__builtin_convertvector(v, w);",
     ] {
@@ -82,6 +81,9 @@ fn names_that_only_look_like_simd_are_not() {
         "int a[2][2], _mask8, _load_masks, _kernel; a[b[0]][1] = mode(V4DF) + target(3);",
         "void *p = __builtin_return_address(0);",
         "__float128 x; __int128 y; _Complex double z;",
+        "int vector_size = 8, ext_vector_type; double vfma_f64(double);",
+        "n = _mm_tzcnt_64(x); __builtin_ia32_pause(); __builtin_ia32_lfence();",
+        "#pragma clang loop unroll_count(4) distribute(enable)\nfor (;;) ;",
     ] {
         check(source, &[]);
     }
@@ -136,6 +138,10 @@ fn omp_simd_is_simd() {
 fn prefetching_is_found() {
     check("__builtin_prefetch(p);", &[Prefetch]);
     check("_m_prefetchw(p);", &[Prefetch]);
+    check(
+        "asm(\"pre{|x}fetcht0 %0\" : : \"m\"(*p));",
+        &[Prefetch, InlineAsm],
+    );
     check("_mm_prefetch((char *)p, _MM_HINT_T0);", &[Prefetch]);
     check(
         "asm volatile(\"prefet\" \"cht0 %0\" :: \"m\"(*p));",

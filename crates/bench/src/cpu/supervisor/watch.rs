@@ -1,0 +1,259 @@
+//! Looks at a candidate as it runs: does it execute the instructions that were read?
+//!
+//! `object_file` reads all machine code from its start, and stages forbid instructions by what is
+//! read. An address that a candidate computes as it runs may lead into the middle of an
+//! instruction, where a constant holds others. No reading finds that, so a second process of the
+//! candidate makes as many runs as were timed, is interrupted at moments that it cannot foresee, and
+//! every thread of it has to stand at the begin of an instruction that was read. What gains time by
+//! hidden code spends time there.
+//!
+//! The process also holds the bench's own program, whose code is fast and which no stage allows. A
+//! run spends little time in it, so a candidate that is often found there calls it.
+//!
+//! The process has no clock and no way to tell that it is watched. Watching takes time, so it is
+//! never done while the clock runs.
+
+use std::fs;
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::cpu::layout::Fit;
+use crate::cpu::object_file::Code;
+use crate::cpu::supervisor::failure::{Failure, machine};
+use crate::cpu::supervisor::instruments::Instruments;
+use crate::cpu::supervisor::limit::Limit;
+use crate::cpu::supervisor::protocol::{Request, Stray};
+use crate::cpu::supervisor::session::Session;
+use crate::cpu::verify::Verifier;
+use crate::sys::{self, Pid, Traced};
+
+/// Looks at a run, and the shortest and longest time between two, in seconds.
+const LOOKS: f64 = 20.0;
+const OFTEN_S: f64 = 20e-6;
+const SELDOM_S: f64 = 2e-3;
+/// Seconds between two looks at the limit.
+const CHECK_S: f64 = 10e-3;
+/// How many times its limit a watched run may take: it is interrupted all the time.
+const SLOWER: f64 = 4.0;
+
+/// Looks at the bench's own program that are too many, if they are also a quarter of all.
+const OWN_LOOKS: usize = 10;
+
+/// The runs that were timed.
+pub(super) struct Runs {
+    pub(super) count: usize,
+    /// Calls in each, and the seconds of one.
+    pub(super) calls: usize,
+    pub(super) call_s: f64,
+    pub(super) fit: Fit,
+}
+
+/// What the candidate executes that nobody has read, if anything.
+pub(super) fn stray(
+    instruments: &mut Instruments,
+    request: &Request,
+    verifier: &mut Verifier,
+    runs: &Runs,
+) -> Result<Option<Stray>, Failure> {
+    let bytes = fs::read(&request.object).map_err(machine("reading the object again"))?;
+    let Some(code) = Code::of(&bytes) else {
+        return Err(Failure::Machine("the object has changed".into()));
+    };
+    let sets = vec![request.task.function().sizes.timed.clone(); runs.calls];
+    instruments.crew.rest();
+    let mut session = Session::start_watched(request, &instruments.cores, &sets, runs.fit)?;
+    let lasts_s = runs.call_s * runs.calls as f64;
+    let between_s = (lasts_s / LOOKS).clamp(OFTEN_S, SELDOM_S);
+    let limit_s = request.limit_s * SLOWER;
+    for _ in 0..runs.count {
+        let Instruments { fresh, crew, .. } = &mut *instruments;
+        session.freshen(verifier, fresh, crew, 0..runs.calls);
+        crew.rest();
+        let stray = session.run_watched(fresh, 0..runs.calls, |watch, fresh| {
+            watch.run(&code, limit_s, || {
+                let part = fresh.index(1 << 16) as f64 / f64::from(1 << 15);
+                Duration::from_secs_f64(part * between_s)
+            })
+        })?;
+        if stray.is_some() {
+            return Ok(stray);
+        }
+    }
+    Ok(None)
+}
+
+/// A process that is watched: all of its threads are traced.
+pub(crate) struct Watch {
+    pid: Pid,
+    cores: Vec<usize>,
+    threads: Vec<Pid>,
+    /// Those that stand still until the next run.
+    still: Vec<Pid>,
+    /// Where the code of the object and of the bench's program lies.
+    object: Vec<Place>,
+    bench: Vec<Place>,
+    /// Looks so far, and those at the bench's program.
+    looks: usize,
+    own_looks: usize,
+}
+
+/// Where code lies in memory, and where in its file.
+type Place = (Range<u64>, u64);
+
+impl Watch {
+    /// Attaches to a process that has stopped itself, which ends with the watch.
+    pub(crate) fn attach(pid: Pid, cores: &[usize], object: &str) -> Result<Self, Failure> {
+        let reading = machine("reading a candidate's memory map");
+        let program = fs::read_link("/proc/self/exe").map_err(&reading)?;
+        let map = fs::read_to_string(format!("/proc/{pid}/maps")).map_err(&reading)?;
+        let places = |file: &str| map.lines().filter_map(|line| place(line, file)).collect();
+        let mut watch = Self {
+            pid,
+            cores: cores.to_vec(),
+            threads: Vec::new(),
+            still: Vec::new(),
+            object: places(object),
+            bench: places(&program.to_string_lossy()),
+            looks: 0,
+            own_looks: 0,
+        };
+        let attaching = machine("tracing the candidate to watch it");
+        for entry in fs::read_dir(format!("/proc/{pid}/task")).map_err(&attaching)? {
+            let name = entry.map_err(&attaching)?.file_name();
+            let thread = name.to_str().and_then(|name| name.parse().ok());
+            let thread: Pid = thread.unwrap_or(pid);
+            sys::seize(thread).map_err(&attaching)?;
+            watch.threads.push(thread);
+        }
+        // They were stopped, and each says so once more to its tracer.
+        while watch.still.len() < watch.threads.len() {
+            let (thread, _) = watch.next(None)?;
+            watch.still.push(thread);
+        }
+        // From now on they stand still for the tracer alone.
+        sys::signal(pid, libc::SIGCONT).map_err(machine("continuing the candidate"))?;
+        Ok(watch)
+    }
+
+    /// Lets it make one run and looks at it now and then.
+    fn run(
+        &mut self,
+        code: &Code<'_>,
+        limit_s: f64,
+        mut pause: impl FnMut() -> Duration,
+    ) -> Result<Option<Stray>, Failure> {
+        let mut limit = Limit::start(self.pid, &self.cores, limit_s);
+        for thread in std::mem::take(&mut self.still) {
+            resume(thread, 0)?;
+        }
+        let mut turn = 0;
+        let mut checked = sys::now();
+        loop {
+            std::thread::sleep(pause());
+            if sys::now() - checked > CHECK_S {
+                limit.check()?;
+                checked = sys::now();
+            }
+            // A thread that is asked while it stands still stops again before it has done anything.
+            let told = sys::poll_traced().map_err(machine("asking for the candidate"))?;
+            if told.is_none() {
+                turn += 1;
+                // A thread that has gone says so next.
+                drop(sys::interrupt(self.at_turn(turn)));
+            }
+            let (thread, report) = self.next(told)?;
+            match report {
+                Traced::Signalled(libc::SIGSTOP) if thread == self.pid => {
+                    self.still.push(thread);
+                    let is_often = self.own_looks >= OWN_LOOKS && self.own_looks > self.looks / 4;
+                    return Ok(is_often.then_some(Stray::Bench));
+                }
+                Traced::Signalled(signal) => resume(thread, signal)?,
+                Traced::StartedThread => resume(thread, 0)?,
+                Traced::Interrupted => {
+                    if self.is_within(thread, code)? {
+                        return Ok(Some(Stray::Within));
+                    }
+                    if !self.threads.contains(&thread) {
+                        self.threads.push(thread);
+                    }
+                    resume(thread, 0)?;
+                }
+                Traced::Ended => {}
+            }
+        }
+    }
+
+    /// Every second look is at the first thread, the others are at all in turn.
+    fn at_turn(&self, turn: usize) -> Pid {
+        let index = if turn.is_multiple_of(2) { turn / 2 } else { 0 };
+        self.threads[index % self.threads.len()]
+    }
+
+    /// What a thread has just told, or tells next. The end of the process is a failure.
+    fn next(&mut self, told: Option<(Pid, Traced)>) -> Result<(Pid, Traced), Failure> {
+        let next = told.map_or_else(sys::wait_traced, Ok);
+        let (thread, report) = next.map_err(machine("waiting for the candidate"))?;
+        if report == Traced::Ended {
+            self.threads.retain(|known| *known != thread);
+            if thread == self.pid {
+                return Err(Failure::Crashed("ended while it was watched".into()));
+            }
+        }
+        Ok((thread, report))
+    }
+
+    /// Looks at a thread that stands still: whether it is within an instruction of the object.
+    fn is_within(&mut self, thread: Pid, code: &Code<'_>) -> Result<bool, Failure> {
+        let at = sys::next_instruction(thread).map_err(machine("reading a candidate's place"))?;
+        let holds = |place: &&Place| place.0.contains(&at);
+        self.looks += 1;
+        self.own_looks += usize::from(self.bench.iter().any(|place| holds(&place)));
+        let place = self.object.iter().find(holds);
+        Ok(place.is_some_and(|(memory, offset)| !code.begins_in_file(at - memory.start + offset)))
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(sys::signal(self.pid, libc::SIGKILL));
+        // A process is only gone once its tracer has heard of every thread.
+        while !self.threads.is_empty() && self.next(None).is_ok() {}
+        sys::reap(self.pid);
+    }
+}
+
+fn resume(thread: Pid, signal: i32) -> Result<(), Failure> {
+    match sys::resume(thread, signal) {
+        // Something else has ended it, which its next report says.
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        resumed => resumed.map_err(machine("continuing the candidate")),
+    }
+}
+
+/// One line of a memory map, such as `7f00-7f10 r-xp 00001000 fe:00 12 /tmp/x.so`, if it is code of
+/// a file. A candidate cannot add any.
+fn place(line: &str, file: &str) -> Option<Place> {
+    let hex = |text| u64::from_str_radix(text, 16).ok();
+    let (head, _) = line.split_once(file)?;
+    let mut fields = head.split_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let is_code = fields.next()?.contains('x');
+    let offset = hex(fields.next()?)?;
+    is_code.then_some((hex(start)?..hex(end)?, offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_code_of_the_object_has_a_place() {
+        let object = "/run/a b.so";
+        let line = "7f00-7f10 r-xp 00001000 fe:00 12        /run/a b.so";
+        assert_eq!(place(line, object), Some((0x7f00..0x7f10, 0x1000)));
+        let data = "7f00-7f10 rw-p 00001000 fe:00 12        /run/a b.so";
+        assert_eq!(place(data, object), None);
+        assert_eq!(place(line, "/run/c.so"), None);
+    }
+}

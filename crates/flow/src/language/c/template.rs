@@ -1,0 +1,30 @@
+//! Templates of inline assembly.
+
+/// A template with operands as the compiler writes it: of `{att|intel}` it takes the first, and
+/// `%{`, `%|` and `%}` are the plain signs. Operands stay as they are.
+pub fn written(template: &str) -> Option<String> {
+    let mut out = String::with_capacity(template.len());
+    // Which of the alternatives is being read, if any.
+    let mut alternative = None;
+    let mut rest = template.chars();
+    while let Some(c) = rest.next() {
+        match (c, alternative) {
+            ('%', _) => {
+                let sign = rest.next()?;
+                if alternative.is_none_or(|at| at == 0) {
+                    if !"{|}".contains(sign) {
+                        out.push('%');
+                    }
+                    out.push(sign);
+                }
+            }
+            ('{', None) => alternative = Some(0),
+            ('|', Some(at)) => alternative = Some(at + 1),
+            ('}', Some(_)) => alternative = None,
+            ('{', Some(_)) | ('}', None) => return None,
+            (c, None | Some(0)) => out.push(c),
+            (_, Some(_)) => {}
+        }
+    }
+    alternative.is_none().then_some(out)
+}
