@@ -50,6 +50,12 @@ impl Wire {
     /// Its element type's name and size, if it lies within memory of `bytes` bytes.
     pub(super) fn check(&self, bytes: u64) -> Result<(&'static str, u64), String> {
         let (name, size) = of_number(self.dtype).ok_or("a tensor of no known type")?;
+        if !self.offset.is_multiple_of(size) {
+            return Err(format!(
+                "a tensor of {name} begins {} bytes into its memory, within an element",
+                self.offset
+            ));
+        }
         if self.shape.len() > DIMENSIONS || self.shape.len() != self.strides.len() {
             return Err("a tensor of too many dimensions".into());
         }
@@ -118,6 +124,8 @@ mod tests {
         assert!(wire(0, &[2, 3], &[4, 1]).check(24).is_err());
         assert!(wire(0, &[u64::MAX], &[u64::MAX]).check(24).is_err());
         assert!(wire(u64::MAX, &[1], &[1]).check(24).is_err());
+        assert!(wire(8, &[2], &[1]).check(24).is_ok());
+        assert!(wire(6, &[2], &[1]).check(24).is_err(), "within an element");
         assert!(wire(0, &[0, 9], &[9, 1]).check(0).is_ok());
         assert!(wire(0, &[1], &[]).check(24).is_err());
         assert!(wire(0, &[1; 17], &[1; 17]).check(24).is_err());

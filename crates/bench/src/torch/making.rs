@@ -3,9 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use super::counterpart::{self, Numbers};
 use super::element::{self, Wire};
+use super::flow::Flow;
 use super::message::{Facts, Input, Parameter};
 use super::plan::{At, Data, Launch, Memory, Origin, Output, Step};
+use super::variables::Variables;
 use crate::gpu::host::returned;
 use crate::gpu::plan as recorded;
 
@@ -22,6 +25,7 @@ pub(super) struct Making {
     pub(super) buffers: Vec<Memory>,
     pub(super) steps: Vec<Step>,
     pub(super) failures: Vec<String>,
+    variables: Variables,
     own_bytes: u64,
     held_bytes: usize,
     owned: usize,
@@ -73,26 +77,27 @@ impl Making {
                 inputs.push(self.add(format!("input {index}"), Origin::Input(index), bytes)?);
             }
         }
+        let numbers = counterpart::numbers(facts, model)?;
         let mut parameters = Vec::new();
-        for (index, (name, dtype, shape, pattern)) in model.iter().enumerate() {
+        for ((_, dtype, shape, _), numbers) in model.iter().zip(numbers) {
             let bytes = bytes(dtype, shape)?;
-            parameters.push(match (counterpart(facts, model, index), pattern) {
-                (Some(of), _) => self.add(of.clone(), Origin::Parameter(of), bytes)?,
-                // The answer's own constant, such as ones: it is set anew in every call.
-                (None, Some(pattern)) => {
+            parameters.push(match numbers {
+                Numbers::Of(name) => self.add(name.clone(), Origin::Parameter(name), bytes)?,
+                // It is set anew in every call.
+                Numbers::Own(pattern) => {
                     let storage = self.allocate(bytes)?;
-                    self.fill(storage, pattern)?;
+                    self.fill(storage, &pattern)?;
                     storage
-                }
-                (None, None) => {
-                    return Err(format!(
-                        "the parameter `{name}` ({dtype}, {shape:?}) has no counterpart of this \
-                         shape in Model; its numbers come from there, by name or by order"
-                    ));
                 }
             });
         }
         Ok((inputs, parameters))
+    }
+
+    /// Whether memory is the answer's own.
+    pub(super) fn is_own(&self, memory: usize) -> bool {
+        let memory = self.buffers.get(memory);
+        memory.is_some_and(|memory| matches!(memory.origin, Origin::Own))
     }
 
     /// The bytes of a tensor's memory, if the tensor lies in it.
@@ -114,11 +119,8 @@ impl Making {
         if !wire.is_contiguous() {
             return Err("a memset of a tensor whose elements do not lie together".into());
         }
-        self.step(Step::Set {
-            to: at(wire),
-            pattern,
-            bytes: wire.elements().saturating_mul(size),
-        })
+        let bytes = wire.elements().saturating_mul(size);
+        self.repeat(at(wire), pattern, bytes)
     }
 
     /// Sets fresh memory to a pattern.
@@ -128,7 +130,15 @@ impl Making {
             memory: storage,
             offset: 0,
         };
-        let bytes = self.buffers[storage].bytes;
+        self.repeat(to, pattern, self.buffers[storage].bytes)
+    }
+
+    /// A memset, which a GPU has for whole elements at their places.
+    fn repeat(&mut self, to: At, pattern: Vec<u8>, bytes: u64) -> Result<(), String> {
+        let size = pattern.len() as u64;
+        if !to.offset.is_multiple_of(size) || !bytes.is_multiple_of(size) {
+            return Err("a memset of a part of an element".into());
+        }
         self.step(Step::Set { to, pattern, bytes })
     }
 
@@ -314,7 +324,11 @@ impl Making {
         {
             return Err("`forward` launches no kernel".into());
         }
-        let touched = self.touched();
+        let has_input = self
+            .buffers
+            .iter()
+            .any(|memory| matches!(memory.origin, Origin::Input(_)));
+        let mut flow = Flow::of(&self.buffers, &self.steps);
         let mut outputs = Vec::new();
         for wire in wires {
             let bytes = self.check(wire)?;
@@ -326,8 +340,15 @@ impl Making {
                     memory.name
                 ));
             }
-            if !touched[wire.storage] {
+            if !flow.is_written(wire.storage) {
                 return Err("`forward` returns memory that no kernel has written".into());
+            }
+            if has_input && !flow.depends_on_inputs(wire.storage) {
+                return Err(
+                    "`forward` returns memory whose kernels were given nothing of an input, so the \
+                     result cannot depend on one"
+                        .into(),
+                );
             }
             outputs.push(Output {
                 memory: wire.storage,
@@ -337,29 +358,6 @@ impl Making {
             });
         }
         Ok(outputs)
-    }
-
-    /// Of each memory, whether a kernel can have written it, or what was copied to it. A value that
-    /// is only set, or an input that is only copied, is no work of a kernel.
-    fn touched(&self) -> Vec<bool> {
-        let mut touched = vec![false; self.buffers.len()];
-        let is_written = |memory: usize| {
-            let origin = &self.buffers[memory].origin;
-            matches!(origin, Origin::Own | Origin::Variable { .. })
-        };
-        for step in &self.steps {
-            match step {
-                Step::Launch(launch) => {
-                    let pointers = launch.arguments.iter().flat_map(|one| &one.pointers);
-                    for (_, at) in pointers {
-                        touched[at.memory] = is_written(at.memory);
-                    }
-                }
-                Step::Copy { to, from, .. } => touched[to.memory] |= touched[from.memory],
-                Step::Set { .. } | Step::Write { .. } => {}
-            }
-        }
-        touched
     }
 
     fn variable(&mut self, extension: usize, name: &str, bytes: u64) -> Result<usize, String> {
@@ -387,26 +385,10 @@ impl Making {
         if self.steps.len() == STEPS {
             return Err(format!("more than {STEPS} launches, sets and copies"));
         }
+        self.variables.meet(&step, &self.buffers)?;
         self.steps.push(step);
         Ok(())
     }
-}
-
-/// The name in `Model` of a parameter of `ModelNew`: the same name and shape, or else the same
-/// place in a list of the same shapes, because the same seed then draws the same numbers.
-fn counterpart(facts: &Facts, model: &[Parameter], index: usize) -> Option<String> {
-    let (name, dtype, shape, _) = model.get(index)?;
-    let same = facts.parameters.iter().find(|one| one.0 == *name);
-    if let Some((name, of, sizes)) = same {
-        return (of == dtype && sizes == shape).then(|| name.clone());
-    }
-    let alike = facts.parameters.len() == model.len()
-        && facts
-            .parameters
-            .iter()
-            .zip(model)
-            .all(|(a, b)| a.1 == b.1 && a.2 == b.2);
-    alike.then(|| facts.parameters[index].0.clone())
 }
 
 fn at(wire: &Wire) -> At {
@@ -433,21 +415,13 @@ fn read_pattern(pattern: &str) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
 
-    fn parameter(name: &str, shape: &[u64]) -> Parameter {
-        (name.to_owned(), "float32".to_owned(), shape.to_vec(), None)
-    }
-
-    fn facts(parameters: Vec<Parameter>) -> Facts {
-        let parameters = parameters
-            .into_iter()
-            .map(|(name, dtype, shape, _)| (name, dtype, shape))
-            .collect();
+    fn facts() -> Facts {
         Facts {
             inputs: vec![
                 Input::Value("3".to_owned()),
                 Input::Tensor(("float32".to_owned(), vec![4, 2])),
             ],
-            parameters,
+            parameters: Vec::new(),
             outputs: None,
             unknown: None,
         }
@@ -464,33 +438,9 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_those_of_the_problem_by_name_or_by_order() {
-        let of = facts(vec![
-            parameter("fc.weight", &[8]),
-            parameter("fc.bias", &[1]),
-        ]);
-        let names = |model: &[Parameter]| {
-            let mut making = Making::default();
-            let (_, parameters) = making.given(&of, model)?;
-            let name = |at: &usize| making.buffers[*at].name.clone();
-            Ok::<Vec<String>, String>(parameters.iter().map(name).collect())
-        };
-        let by_name = [parameter("fc.bias", &[1])];
-        assert_eq!(names(&by_name).unwrap(), ["fc.bias"]);
-        let by_order = [parameter("w", &[8]), parameter("b", &[1])];
-        assert_eq!(names(&by_order).unwrap(), ["fc.weight", "fc.bias"]);
-        assert!(names(&[parameter("w", &[8])]).is_err(), "one is missing");
-        assert!(names(&[parameter("b", &[1]), parameter("w", &[8])]).is_err());
-        assert!(names(&[parameter("fc.bias", &[2])]).is_err());
-        let mut ones = parameter("scale", &[2]);
-        ones.3 = Some("0000803f".to_owned());
-        assert_eq!(names(&[ones]).unwrap(), ["own 0"], "a constant is its own");
-    }
-
-    #[test]
     fn only_memory_of_its_own_is_written_or_returned() {
         let mut making = Making::default();
-        let (inputs, _) = making.given(&facts(Vec::new()), &[]).unwrap();
+        let (inputs, _) = making.given(&facts(), &[]).unwrap();
         assert_eq!(making.buffers[inputs[0]].origin, Origin::Input(1));
         let own = making.allocate(32).unwrap();
         let (input, output) = (wire(inputs[0], &[8], &[1]), wire(own, &[8], &[1]));
@@ -499,6 +449,12 @@ mod tests {
         assert!(making.set(&input, "00").is_err());
         assert!(making.set(&output, "0000803f").is_ok());
         assert!(making.set(&wire(own, &[2, 2], &[1, 2]), "00").is_err());
+        let mut moved = wire(own, &[2], &[1]);
+        moved.offset = 2;
+        assert!(making.set(&moved, "0000803f").is_err(), "within an element");
+        let odd = making.allocate(6).unwrap();
+        assert!(making.fill(odd, "0000803f").is_err());
+        assert!(making.fill(odd, "003c").is_ok());
         assert!(making.copy(&wire(99, &[8], &[1]), &input).is_err());
         assert!(
             making.outputs(std::slice::from_ref(&output)).is_err(),

@@ -17,7 +17,9 @@
 //!
 //! The real torch runs problems only: a [`Worker`] measures how long it takes and how exact it is.
 
+mod counterpart;
 mod element;
+mod flow;
 mod making;
 mod message;
 mod plan;
@@ -26,6 +28,7 @@ mod python;
 mod request;
 mod session;
 mod stand_in;
+mod variables;
 mod worker;
 
 pub use message::{Facts, Input, Shape};

@@ -221,6 +221,8 @@ impl Planning<'_> {
             return Err("the interpreter says something out of turn".to_owned());
         }
         let (inputs, parameters) = self.making.given(self.facts, model)?;
+        let with_owner = |memory: &usize| (*memory, self.making.is_own(*memory));
+        let parameters: Vec<(usize, bool)> = parameters.iter().map(with_owner).collect();
         Ok(json!({"inputs": inputs, "parameters": parameters}))
     }
 
@@ -376,7 +378,11 @@ fn sources(build: Build) -> Result<Sources, String> {
         }
     }
     let split = |text: &str, what: &str| -> Result<Halves, String> {
-        cuda::split(text).map_err(|refusal| format!("{what}: {refusal}"))
+        let halves = cuda::split(text).map_err(|refusal| format!("{what}: {refusal}"))?;
+        match &halves.keeps {
+            Some(refusal) => Err(format!("{what}: {refusal}")),
+            None => Ok(halves),
+        }
     };
     Ok(Sources {
         cpp: split(&cpp, "cpp_sources")?,

@@ -11,7 +11,7 @@ use crate::sys;
 const PROGRAM: &str = "play.py";
 
 /// Names and texts.
-const FILES: [(&str, &str); 24] = [
+const FILES: [(&str, &str); 25] = [
     (PROGRAM, include_str!("stand_in/play.py")),
     ("link.py", include_str!("stand_in/link.py")),
     ("work.py", include_str!("stand_in/work.py")),
@@ -51,6 +51,10 @@ const FILES: [(&str, &str); 24] = [
     (
         "torch/utils/__init__.py",
         include_str!("stand_in/torch/utils/__init__.py"),
+    ),
+    (
+        "torch/utils/_flags.py",
+        include_str!("stand_in/torch/utils/_flags.py"),
     ),
     (
         "torch/utils/cpp_extension.py",

@@ -147,6 +147,34 @@ fn a_plan_names_kernels_and_the_memory_that_they_touch() {
 }
 
 #[test]
+fn constants_are_what_the_constructor_wrote() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let path = folder("honest").join("relu-constants-of-parts.py");
+    let plan = planned(&planner, "relu", &std::fs::read_to_string(path).unwrap());
+    let sets = plan.steps.iter().filter_map(|step| match step {
+        Step::Set { to, pattern, bytes } => {
+            let memory = plan.buffers[to.memory].name.as_str();
+            Some((memory, to.offset, pattern.as_slice(), *bytes))
+        }
+        _ => None,
+    });
+    let sets: Vec<(&str, u64, &[u8], u64)> = sets.collect();
+    let single = |number: f32| number.to_le_bytes();
+    assert_eq!(
+        sets,
+        [
+            ("own 0", 0, &[0][..], 32),
+            ("own 0", 8, &single(1.0), 8),
+            ("own 0", 20, &single(-1.0), 4),
+            ("own 1", 0, &single(0.5), 16),
+            ("own 2", 0, &[0], 32),
+            ("own 3", 0, &[0xab, 0x3e], 8),
+        ]
+    );
+}
+
+#[test]
 fn a_problem_that_cannot_be_read_says_why() {
     let _beside = beside();
     let planner = Planner::open(&settings()).unwrap();
@@ -157,6 +185,18 @@ fn a_problem_that_cannot_be_read_says_why() {
     let endless = relu.replace("return []", "while True: pass");
     let why = planner.problem(&endless).unwrap().unwrap_err();
     assert!(why.contains("10"), "{why}");
+    for (inputs, why) in [
+        ("[[torch.rand(4)]]", "input 0 is a list that holds tensors"),
+        (
+            "[torch.rand(4), {1: (torch.rand(4),)}]",
+            "input 1 is a dict",
+        ),
+        ("[torch.rand(4, 8).t()]", "input 0 has the strides [1, 8]"),
+    ] {
+        let moved = format!("{relu}\n\ndef get_inputs():\n    return {inputs}\n");
+        let said = planner.problem(&moved).unwrap().unwrap_err();
+        assert!(said.contains(why), "{inputs}: {said}");
+    }
     let strange = relu.replace("torch.relu(x)", "torch.fft.fft(x)");
     let facts = planner.problem(&strange).unwrap().unwrap();
     assert!(facts.outputs.is_none() && facts.unknown.is_some());

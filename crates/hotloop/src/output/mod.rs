@@ -28,8 +28,13 @@ fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
 pub(crate) fn say(text: &str) -> bool {
     let mut out = io::stdout().lock();
     let text = shown(text, out.is_terminal());
-    let written = out
-        .write_all(text.as_bytes())
+    let written = out.write_all(text.as_bytes());
+    ended(out, written)
+}
+
+/// Ends a line of standard output. Returns false if it was not written.
+fn ended(mut out: impl Write, written: io::Result<()>) -> bool {
+    let written = written
         .and_then(|()| out.write_all(b"\n"))
         .and_then(|()| out.flush());
     let Err(error) = written else { return true };
@@ -88,9 +93,19 @@ pub(crate) fn complain(text: &str) {
     );
 }
 
-/// Writes a value as one line of JSON.
+/// Writes a value as one line of JSON. A program gets it in pieces, because a value may be much
+/// larger than memory has room for its text.
 pub(crate) fn say_json(value: &impl serde::Serialize) -> bool {
-    say(&serde_json::to_string(value).expect("what we print has no maps with odd keys"))
+    const KEYS: &str = "what we print has no maps with odd keys";
+    if io::stdout().is_terminal() {
+        return say(&serde_json::to_string(value).expect(KEYS));
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer(&mut out, value).map_err(|error| {
+        assert!(error.is_io(), "{KEYS}");
+        io::Error::from(error)
+    });
+    ended(out, written)
 }
 
 pub(crate) fn percent(share: f64) -> String {

@@ -97,7 +97,7 @@ fn many_answers_become_a_table_with_the_reasons() {
     assert_eq!(status, 0, "{error}");
     for words in [
         "1 of 4 answers planned",
-        "imports `os`",
+        "uses `os.system`",
         "torch.rand_like",
         "malformed",
     ] {

@@ -139,8 +139,15 @@ impl Making<'_> {
                 Event::Set { to, bytes, pattern } => {
                     let to = self.range(to, bytes, "cudaMemset")?;
                     let pattern = pattern.to_vec();
-                    if !matches!(pattern.len(), 1 | 2 | 4) || bytes % pattern.len() as u64 != 0 {
+                    let size = pattern.len() as u64;
+                    if !matches!(size, 1 | 2 | 4) || bytes % size != 0 {
                         return Err("cudaMemset with a pattern that does not exist".into());
+                    }
+                    if to.offset % size != 0 {
+                        return Err(format!(
+                            "cudaMemset of {size} bytes at a time, {} bytes into a buffer",
+                            to.offset
+                        ));
                     }
                     self.step(Step::Set { to, pattern, bytes })?;
                 }

@@ -137,8 +137,11 @@ struct Request {
 
 namespace pybind11 {
 
+struct none {};
+
+// A parameter's name, and what stands for it where a call leaves it out.
 struct arg {
-    const char *name;
+    std::string name;
     bool has_default = false;
     hotloop::torch::Given otherwise;
     explicit arg(const char *name) : name(name) {}
@@ -147,14 +150,36 @@ struct arg {
     template <class T> arg operator=(const T &value) const {
         arg made = *this;
         made.has_default = true;
+        made.otherwise = given(value);
+        return made;
+    }
+
+private:
+    template <class T> static hotloop::torch::Given given(const T &value) {
         using namespace hotloop::torch;
-        if constexpr (std::is_same_v<T, bool>) made.otherwise.kind = BOOL, made.otherwise.integer = value;
-        else if constexpr (std::is_integral_v<T>) made.otherwise.kind = INT, made.otherwise.integer = (int64_t)value;
-        else if constexpr (std::is_floating_point_v<T>) made.otherwise.kind = FLOAT, made.otherwise.number = value;
+        Given made;
+        if constexpr (std::is_same_v<T, bool>) made.kind = BOOL, made.integer = value;
+        else if constexpr (std::is_integral_v<T>) made.kind = INT, made.integer = (int64_t)value;
+        else if constexpr (std::is_floating_point_v<T>) made.kind = FLOAT, made.number = value;
+        else if constexpr (std::is_convertible_v<T, std::string>) made.kind = TEXT, made.text = value;
+        else if constexpr (std::is_same_v<T, c10::ScalarType>) made.kind = INT, made.integer = (int64_t)value;
+        else if constexpr (std::is_same_v<T, at::Tensor>) {
+            if (value.is_defined) made.kind = TENSOR, made.tensor = value;
+        } else if constexpr (IsList<T>::value) {
+            made.kind = LIST;
+            for (const auto &one : value) made.list.push_back(given(one));
+        } else if constexpr (IsMaybe<T>::value) {
+            if (value) made = given(*value);
+        } else {
+            static_assert(std::is_same_v<T, pybind11::none> || std::is_same_v<T, std::nullopt_t>,
+                          "a default is a number, a text, a list of them, None, or a tensor that is not defined");
+        }
         return made;
     }
 };
-struct none {};
+struct arg_v : arg {
+    template <class T> arg_v(const char *name, const T &value, const char * = nullptr) : arg(arg(name) = value) {}
+};
 struct call_guard_nothing {};
 struct gil_scoped_release {};
 template <class... Ts> struct call_guard {};
@@ -177,8 +202,9 @@ private:
     module_ &of_callable(const char *name, const F &function, R (F::*)(As...) const, const Extra &...extra) {
         return bind<R, As...>(name, function, extra...);
     }
-    static void collect(std::vector<arg> &to, const arg &one) { to.push_back(one); }
-    template <class T> static void collect(std::vector<arg> &, const T &) {}
+    template <class T> static void collect(std::vector<arg> &to, const T &one) {
+        if constexpr (std::is_base_of_v<arg, T>) to.push_back(one);
+    }
 
     template <class R, class... As, class F, class... Extra>
     module_ &bind(const char *name, const F &function, const Extra &...extra) {
@@ -209,15 +235,17 @@ private:
     bool arranged(size_t count, const std::vector<arg> &parameters, std::vector<hotloop::torch::Given> &to) {
         to = request.values;
         if (to.size() > count) return false;
+        size_t used = 0;
         while (to.size() < count) {
             if (to.size() >= parameters.size()) return false;
             const arg &parameter = parameters[to.size()];
             const hotloop::torch::Given *found = parameter.has_default ? &parameter.otherwise : nullptr;
-            for (const auto &named : request.named) if (named.first == parameter.name) found = &named.second;
+            for (const auto &named : request.named) if (named.first == parameter.name) found = &named.second, used++;
             if (!found) return false;
             to.push_back(*found);
         }
-        return true;
+        // A name that no parameter has, or one of a value that was given by its place.
+        return used == request.named.size();
     }
 };
 typedef module_ module;

@@ -25,6 +25,9 @@ template <class... Ts>
     do { if (!(condition)) ::hotloop::torch::raise("TORCH_CHECK: " #condition, ##__VA_ARGS__); } while (0)
 #define TORCH_INTERNAL_ASSERT TORCH_CHECK
 #define TORCH_CHECK_VALUE TORCH_CHECK
+#define TORCH_CHECK_TYPE TORCH_CHECK
+#define TORCH_CHECK_INDEX TORCH_CHECK
+#define TORCH_CHECK_NOT_IMPLEMENTED TORCH_CHECK
 #define TORCH_CHECK_ARG(condition, number, ...) TORCH_CHECK(condition, ##__VA_ARGS__)
 #define TORCH_CHECK_EQ(a, b) TORCH_CHECK((a) == (b))
 #define TORCH_CHECK_NE(a, b) TORCH_CHECK((a) != (b))
@@ -77,3 +80,18 @@ template <class... Ts>
 #define AT_DISPATCH_ALL_TYPES(of, label, ...) HOTLOOP_SWITCH(of, label, HOTLOOP_FLOATS(__VA_ARGS__) HOTLOOP_INTEGERS(__VA_ARGS__))
 #define AT_DISPATCH_ALL_TYPES_AND_HALF(of, label, ...) \
     HOTLOOP_SWITCH(of, label, HOTLOOP_FLOATS(__VA_ARGS__) HOTLOOP_INTEGERS(__VA_ARGS__) HOTLOOP_HALVES(__VA_ARGS__))
+#define AT_DISPATCH_ALL_TYPES_AND(more, of, label, ...) AT_DISPATCH_ALL_TYPES_AND2(more, more, of, label, __VA_ARGS__)
+#define AT_DISPATCH_ALL_TYPES_AND2(more, other, of, label, ...) \
+    HOTLOOP_SWITCH(of, label, HOTLOOP_FLOATS(__VA_ARGS__) HOTLOOP_INTEGERS(__VA_ARGS__) HOTLOOP_HALVES(__VA_ARGS__) HOTLOOP_BHALVES(__VA_ARGS__))
+#define AT_DISPATCH_REDUCED_FLOATING_TYPES(of, label, ...) \
+    HOTLOOP_SWITCH(of, label, HOTLOOP_HALVES(__VA_ARGS__) HOTLOOP_BHALVES(__VA_ARGS__))
+#define AT_DISPATCH_INDEX_TYPES(of, label, ...) \
+    HOTLOOP_SWITCH(of, label, HOTLOOP_INDEX(Int, int, __VA_ARGS__) HOTLOOP_INDEX(Long, int64_t, __VA_ARGS__))
+#define HOTLOOP_INDEX(name, type, ...) \
+    case ::c10::ScalarType::name: { using index_t = type; return __VA_ARGS__(); }
+#define AT_DISPATCH_SWITCH(of, label, ...) HOTLOOP_SWITCH(of, label, __VA_ARGS__)
+#define AT_DISPATCH_CASE(of, ...) \
+    case of: { using scalar_t = typename ::c10::ScalarTypeToCpp<of>::type; return __VA_ARGS__(); }
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...) HOTLOOP_FLOATS(__VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) HOTLOOP_INTEGERS(__VA_ARGS__)
+#define AT_DISPATCH_CASE_ALL_TYPES(...) HOTLOOP_FLOATS(__VA_ARGS__) HOTLOOP_INTEGERS(__VA_ARGS__)

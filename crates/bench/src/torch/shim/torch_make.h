@@ -3,7 +3,12 @@
 
 namespace at {
 
-inline Tensor empty(const IntArrayRef &sizes, const TensorOptions &options = {}, std::optional<MemoryFormat> = std::nullopt) {
+inline void in_order(std::optional<MemoryFormat> format) {
+    if (format == MemoryFormat::ChannelsLast || format == MemoryFormat::ChannelsLast3d)
+        hotloop::refuse_of("torch::empty", "a plan has no memory in channels last; permute the sizes instead");
+}
+inline Tensor empty(const IntArrayRef &sizes, const TensorOptions &options = {}, std::optional<MemoryFormat> format = std::nullopt) {
+    in_order(format), in_order(options.format);
     Tensor made;
     made.is_defined = true;
     made.shape = sizes.list;
@@ -12,6 +17,7 @@ inline Tensor empty(const IntArrayRef &sizes, const TensorOptions &options = {},
     made.element = options.type;
     if (options.kind == kCPU) {
         made.host = std::make_shared<HostMemory>();
+        made.host->bytes = made.nbytes();
     } else if (made.numel()) {
         made.address = (uint64_t)hotloop::allocate(made.nbytes());
         if (!made.address) throw c10::Error("CUDA out of memory");
@@ -38,11 +44,13 @@ inline size_t bytes_of(double value, ScalarType type, unsigned char *to) {
 }
 inline void write(const Tensor &to, double value) {
     if (to.host) {
+        if (!to.is_non_overlapping_and_dense() || to.nbytes() != to.host->bytes)
+            hotloop::refuse_of("Tensor::fill_", "a part of a tensor on the CPU is set, of which a plan knows one number; create it on the GPU");
         to.host->is_filled = true;
         to.host->fill = value;
         return;
     }
-    if (!to.is_contiguous()) computes("Tensor::fill_ of a tensor whose elements do not lie together");
+    if (!to.is_non_overlapping_and_dense()) computes("Tensor::fill_ of a tensor whose elements do not lie together");
     unsigned char bytes[8];
     size_t count = bytes_of(value, to.element, bytes);
     bool repeats = true;
@@ -57,34 +65,56 @@ inline Tensor Tensor::to(Device where) const {
     if (where == device()) return *this;
     if (where.is_cpu()) looks("Tensor::to the CPU");
     Tensor made = empty(shape, options().device(where));
+    made.steps = detail::like(shape, steps);
     if (host->is_filled) detail::write(made, host->fill);
     return made;
 }
 inline Tensor &Tensor::copy_(const Tensor &from, bool) {
-    if (from.host && host) { *host = *from.host; return *this; }
     if (from.host && from.host->is_filled) return fill_(from.host->fill);
-    const bool is_plain = !host && !from.host && element == from.element && shape == from.shape && is_contiguous() && from.is_contiguous();
-    if (!is_plain) computes("Tensor::copy_ between tensors of other types, shapes or places");
+    if (host || from.host || !lies_like(from)) computes("Tensor::copy_ between tensors of other types, shapes, orders or places");
     hotloop::copy((void *)address, (const void *)from.address, nbytes(), cudaMemcpyDeviceToDevice, "Tensor::copy_");
     return *this;
 }
-inline Tensor Tensor::clone() const { Tensor made = empty(shape, options()); made.copy_(*this); return made; }
+inline Tensor empty_strided(const IntArrayRef &sizes, const IntArrayRef &strides, const TensorOptions &options = {}) {
+    if (sizes.size() != strides.size() || !detail::is_dense(sizes.list, strides.list))
+        hotloop::refuse_of("torch::empty_strided", "the elements do not lie together");
+    Tensor made = empty(sizes, options);
+    made.steps = strides.list;
+    return made;
+}
+// A tensor that lies like another one, unless a format is asked for.
+inline Tensor empty_like(const Tensor &like, const TensorOptions &options, std::optional<MemoryFormat> format = std::nullopt) {
+    if (!format) format = options.format;
+    Tensor made = empty(like.shape, options, format);
+    if (!format || format == MemoryFormat::Preserve) made.steps = detail::like(like.shape, like.steps);
+    return made;
+}
+inline Tensor Tensor::clone() const {
+    if (host && !host->is_filled) computes("Tensor::clone of a tensor on the CPU");
+    if (!is_non_overlapping_and_dense()) computes("Tensor::clone of a tensor whose elements do not lie together");
+    Tensor made = empty_like(*this, options());
+    made.copy_(*this);
+    return made;
+}
 inline Tensor Tensor::new_empty(const IntArrayRef &sizes) const { return empty(sizes, options()); }
+inline Tensor Tensor::new_empty(const IntArrayRef &sizes, const TensorOptions &of) const { return empty(sizes, of); }
 inline Tensor Tensor::new_zeros(const IntArrayRef &sizes) const { return empty(sizes, options()).zero_(); }
+inline Tensor Tensor::new_zeros(const IntArrayRef &sizes, const TensorOptions &of) const { return empty(sizes, of).zero_(); }
+inline Tensor Tensor::new_ones(const IntArrayRef &sizes) const { return empty(sizes, options()).fill_(1); }
+inline Tensor Tensor::new_full(const IntArrayRef &sizes, const Scalar &value) const { return empty(sizes, options()).fill_(value); }
 
 inline Tensor full(const IntArrayRef &sizes, const Scalar &value, const TensorOptions &options = {}) { return empty(sizes, options).fill_(value); }
 inline Tensor zeros(const IntArrayRef &sizes, const TensorOptions &options = {}) { return full(sizes, 0, options); }
 inline Tensor ones(const IntArrayRef &sizes, const TensorOptions &options = {}) { return full(sizes, 1, options); }
 inline Tensor scalar_tensor(const Scalar &value, const TensorOptions &options = {}) { return full(IntArrayRef(), value, options); }
 inline Tensor tensor(double value, const TensorOptions &options = {}) { return full(IntArrayRef(), value, options); }
-inline Tensor empty_like(const Tensor &like, const TensorOptions &options, std::optional<MemoryFormat> = std::nullopt) { return empty(like.shape, options); }
-inline Tensor zeros_like(const Tensor &like, const TensorOptions &options) { return zeros(like.shape, options); }
-inline Tensor ones_like(const Tensor &like, const TensorOptions &options) { return ones(like.shape, options); }
-inline Tensor full_like(const Tensor &like, const Scalar &value, const TensorOptions &options) { return full(like.shape, value, options); }
-inline Tensor empty_like(const Tensor &like) { return empty(like.shape, like.options()); }
-inline Tensor zeros_like(const Tensor &like) { return zeros(like.shape, like.options()); }
-inline Tensor ones_like(const Tensor &like) { return ones(like.shape, like.options()); }
-inline Tensor full_like(const Tensor &like, const Scalar &value) { return full(like.shape, value, like.options()); }
+inline Tensor full_like(const Tensor &like, const Scalar &value, const TensorOptions &options) { return empty_like(like, options).fill_(value); }
+inline Tensor zeros_like(const Tensor &like, const TensorOptions &options) { return full_like(like, 0, options); }
+inline Tensor ones_like(const Tensor &like, const TensorOptions &options) { return full_like(like, 1, options); }
+inline Tensor empty_like(const Tensor &like) { return empty_like(like, like.options()); }
+inline Tensor full_like(const Tensor &like, const Scalar &value) { return full_like(like, value, like.options()); }
+inline Tensor zeros_like(const Tensor &like) { return full_like(like, 0); }
+inline Tensor ones_like(const Tensor &like) { return full_like(like, 1); }
 
 #define HOTLOOP_COMPUTES(name) template <class... Ts> Tensor name(const Tensor &, Ts &&...) { computes("torch::" #name); }
 HOTLOOP_COMPUTES(add) HOTLOOP_COMPUTES(sub) HOTLOOP_COMPUTES(mul) HOTLOOP_COMPUTES(div) HOTLOOP_COMPUTES(matmul)
@@ -131,6 +161,7 @@ inline int current_device() { return 0; }
 inline int warp_size() { return 32; }
 }  // namespace cuda
 inline std::optional<Device> device_of(const Tensor &tensor) { return tensor.device(); }
+template <class T> T ceil_div(T a, T b) { return (a + b - 1) / b; }
 inline int64_t maybe_wrap_dim(int64_t at, int64_t count, bool = true) { return at < 0 ? at + count : at; }
 struct DeviceGuard { template <class T> explicit DeviceGuard(T &&) {} };
 }  // namespace at
@@ -148,7 +179,7 @@ namespace at::cuda {
 using c10::cuda::CUDAGuard;
 using c10::cuda::OptionalCUDAGuard;
 using c10::cuda::CUDAStreamGuard;
-template <class T> T *ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
+template <class T> T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
 inline int current_device_index() { return 0; }
 }
 namespace torch {

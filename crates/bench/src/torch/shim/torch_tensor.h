@@ -6,6 +6,7 @@ using namespace c10;
 
 // Memory on the CPU that is nowhere: what is known of its numbers, for when they go to the GPU.
 struct HostMemory {
+    size_t bytes = 0;
     bool is_filled = false;
     double fill = 0;
 };
@@ -24,6 +25,39 @@ inline std::vector<int64_t> dense(const std::vector<int64_t> &sizes) {
     int64_t step = 1;
     for (size_t at = sizes.size(); at-- > 0; step *= std::max<int64_t>(sizes[at], 1)) strides[at] = step;
     return strides;
+}
+// Whether the elements lie together, in whatever order, each at a place of its own.
+inline bool is_dense(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides) {
+    std::vector<std::pair<int64_t, int64_t>> sorted;
+    for (size_t at = 0; at < sizes.size(); at++) {
+        if (sizes[at] == 0) return true;
+        if (sizes[at] != 1) sorted.emplace_back(strides[at], sizes[at]);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    int64_t step = 1;
+    for (const auto &one : sorted) {
+        if (one.first != step) return false;
+        step *= one.second;
+    }
+    return true;
+}
+// The strides of new memory for a tensor that lies like one of these strides, as torch chooses them.
+inline std::vector<int64_t> like(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides) {
+    if (is_dense(sizes, strides)) return strides;
+    const int64_t count = (int64_t)sizes.size();
+    std::vector<int64_t> order(count), made(count);
+    for (int64_t at = 0; at < count; at++) order[at] = count - 1 - at;
+    for (int64_t last = 1; last < count; last++) {
+        for (int64_t at = last, other = last - 1; other >= 0; other--) {
+            const int64_t a = order[other], b = order[at];
+            if (!strides[a] || !strides[b]) continue;
+            if (strides[a] < strides[b]) break;
+            if (strides[a] > strides[b] || sizes[a] > sizes[b]) std::swap(order[other], order[at]), at = other;
+        }
+    }
+    int64_t step = 1;
+    for (int64_t at : order) made[at] = step, step *= std::max<int64_t>(sizes[at], 1);
+    return made;
 }
 void write(const Tensor &to, double value);
 }  // namespace detail
@@ -78,7 +112,12 @@ struct Tensor {
         }
         return true;
     }
-    bool is_non_overlapping_and_dense() const { return is_contiguous(); }
+    bool is_non_overlapping_and_dense() const { return detail::is_dense(shape, steps); }
+    // Whether elements of the same indices lie at the same places.
+    bool lies_like(const Tensor &other) const {
+        if (element != other.element || shape != other.shape || !is_non_overlapping_and_dense()) return false;
+        return steps == other.steps || (is_contiguous() && other.is_contiguous());
+    }
     Device device() const { return host ? kCPU : kCUDA; }
     int get_device() const { return host ? -1 : 0; }
     ScalarType scalar_type() const { return element; }
@@ -201,6 +240,18 @@ struct Tensor {
         made.steps[at] *= step;
         return made;
     }
+    std::vector<Tensor> split(int64_t size, int64_t at = 0) const {
+        std::vector<Tensor> made;
+        for (int64_t from = 0; from < this->size(at); from += size) made.push_back(slice(at, from, from + size));
+        return made;
+    }
+    std::vector<Tensor> chunk(int64_t count, int64_t at = 0) const { return split((size(at) + count - 1) / count, at); }
+    std::vector<Tensor> unbind(int64_t at = 0) const {
+        std::vector<Tensor> made;
+        for (int64_t index = 0; index < size(at); index++) made.push_back(select(at, index));
+        return made;
+    }
+    Tensor swapaxes(int64_t a, int64_t b) const { return transpose(a, b); }
     Tensor select(int64_t at, int64_t index) const { return narrow(at, index < 0 ? index + size(at) : index, 1).squeeze(at); }
     Tensor operator[](int64_t index) const { return select(0, index); }
     Tensor expand(const IntArrayRef &wanted) const {
@@ -244,6 +295,10 @@ struct Tensor {
     void record_stream(...) const {}
     Tensor new_empty(const IntArrayRef &sizes) const;
     Tensor new_zeros(const IntArrayRef &sizes) const;
+    Tensor new_empty(const IntArrayRef &sizes, const TensorOptions &options) const;
+    Tensor new_zeros(const IntArrayRef &sizes, const TensorOptions &options) const;
+    Tensor new_ones(const IntArrayRef &sizes) const;
+    Tensor new_full(const IntArrayRef &sizes, const Scalar &value) const;
     template <class T> T item() const { looks("Tensor::item"); }
     Scalar item() const { looks("Tensor::item"); }
     template <class T, size_t N> TensorAccessor<T, N> accessor() const { looks("Tensor::accessor"); }

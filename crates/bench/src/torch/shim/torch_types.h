@@ -46,6 +46,12 @@ template <class T> struct CppTypeToScalarType;
     template <> struct CppTypeToScalarType<type> { static constexpr ScalarType value = ScalarType::name; };
 HOTLOOP_TYPES(HOTLOOP_TYPE)
 #undef HOTLOOP_TYPE
+template <ScalarType of> struct ScalarTypeToCpp;
+#define HOTLOOP_TYPE(cpp, name) template <> struct ScalarTypeToCpp<ScalarType::name> { typedef cpp type; };
+HOTLOOP_TYPE(uint8_t, Byte) HOTLOOP_TYPE(int8_t, Char) HOTLOOP_TYPE(int16_t, Short) HOTLOOP_TYPE(int, Int)
+HOTLOOP_TYPE(int64_t, Long) HOTLOOP_TYPE(Half, Half) HOTLOOP_TYPE(float, Float) HOTLOOP_TYPE(double, Double)
+HOTLOOP_TYPE(bool, Bool) HOTLOOP_TYPE(BFloat16, BFloat16)
+#undef HOTLOOP_TYPE
 
 struct Error : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -98,6 +104,20 @@ struct IntArrayRef {
     bool operator!=(const IntArrayRef &other) const { return list != other.list; }
     operator std::vector<int64_t>() const { return list; }
 };
+// `for (auto i : c10::irange(n))`.
+struct Counted {
+    struct At {
+        int64_t at;
+        int64_t operator*() const { return at; }
+        At &operator++() { at++; return *this; }
+        bool operator!=(const At &other) const { return at != other.at; }
+    };
+    int64_t from, to;
+    At begin() const { return {from}; }
+    At end() const { return {to}; }
+};
+inline Counted irange(int64_t to) { return {0, std::max<int64_t>(to, 0)}; }
+inline Counted irange(int64_t from, int64_t to) { return {from, std::max(from, to)}; }
 inline std::ostream &operator<<(std::ostream &to, const IntArrayRef &) { return to; }
 inline std::ostream &operator<<(std::ostream &to, ScalarType) { return to; }
 template <class T> using ArrayRef = std::vector<T>;
@@ -121,6 +141,7 @@ inline ScalarType typeMetaToScalarType(TypeMeta meta) { return meta.type; }
 struct TensorOptions {
     ScalarType type = ScalarType::Float;
     DeviceType kind = kCPU;
+    std::optional<MemoryFormat> format;
     TensorOptions() {}
     TensorOptions(ScalarType type) : type(type) {}
     TensorOptions(TypeMeta meta) : type(meta.type) {}
@@ -134,7 +155,7 @@ struct TensorOptions {
     TensorOptions device_index(int) const { return device(kCUDA); }
     TensorOptions requires_grad(bool) const { return *this; }
     TensorOptions layout(Layout) const { return *this; }
-    TensorOptions memory_format(MemoryFormat) const { return *this; }
+    TensorOptions memory_format(MemoryFormat of) const { TensorOptions made = *this; made.format = of; return made; }
     TensorOptions pinned_memory(bool) const { return *this; }
     ScalarType dtype() const { return type; }
     Device device() const { return kind; }

@@ -46,7 +46,7 @@ def problem_facts(found):
     arguments = found["get_init_inputs"]()
     model = construct(found["Model"], arguments)
     facts = {
-        "inputs": [described(one) for one in inputs],
+        "inputs": [described(at, one) for at, one in enumerate(inputs)],
         "parameters": [[name, *shape_of(one)] for name, one in model.state_dict().items()],
         "outputs": None,
         "unknown": None,
@@ -76,11 +76,30 @@ def constant(tensor):
     return None if fill is None or tensor._storage.given else fill.hex()
 
 
-def described(value):
+def described(at, value):
     """An input: a tensor's shape, or the kind of a value that is passed as it is."""
     if isinstance(value, Tensor):
+        if not value.is_contiguous():
+            raise NotImplementedError(
+                f"input {at} has the strides {list(value.stride())}; plans know inputs whose elements "
+                "lie in order, so take the view in `forward`"
+            )
         return {"tensor": shape_of(value)}
+    if held(value):
+        raise NotImplementedError(
+            f"input {at} is a {type(value).__name__} that holds tensors; plans know inputs that are "
+            "tensors themselves"
+        )
     return {"value": repr(value)[:200]}
+
+
+def held(value):
+    """Whether tensors lie in a value."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set)):
+        return any(isinstance(one, Tensor) or held(one) for one in value)
+    return False
 
 
 def read_problem(task):
@@ -131,13 +150,13 @@ def run_answer(task):
     if not isinstance(model, of):
         link.end(malformed="calling `ModelNew` does not give one")
     model.cuda()
-    held = {}
+    known = {}
     for name, value in model.state_dict().items():
         # What has two names is one parameter.
-        held.setdefault(id(value._storage), (name, value))
-    given = link.ask(model=[[name, *shape_of(one), constant(one)] for name, one in held.values()])
-    for (_, value), storage in zip(held.values(), given["parameters"]):
-        value._place(storage)
+        known.setdefault(id(value._storage), (name, value))
+    given = link.ask(model=[[name, *shape_of(one), constant(one)] for name, one in known.values()])
+    for (_, value), (storage, is_own) in zip(known.values(), given["parameters"]):
+        value._place(storage, is_own)
     inputs = [one.cuda() if isinstance(one, Tensor) else one for one in inputs]
     for value, storage in zip(tensors(inputs), given["inputs"]):
         value._place(storage)

@@ -14,7 +14,7 @@ ATTRIBUTES = {
     "__bases__", "__base__", "__loader__", "__spec__", "__import__", "__reduce__",
     "__reduce_ex__", "__getattribute__", "f_back", "f_globals", "f_locals", "f_builtins",
     "tb_frame", "gi_frame", "cr_frame", "ag_frame", "_getframe", "mro", "__self__",
-    "__wrapped__", "modules",
+    "__wrapped__",
 }
 
 

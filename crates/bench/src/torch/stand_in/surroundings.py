@@ -10,24 +10,41 @@ import work
 
 # Modules of Python that compute and reach nothing.
 HARMLESS = {
-    "__future__", "abc", "cmath", "collections", "collections.abc", "contextlib", "copy",
-    "dataclasses", "enum", "functools", "itertools", "math", "numbers", "operator", "string",
-    "textwrap", "typing", "warnings",
+    "__future__", "abc", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy",
+    "dataclasses", "enum", "fractions", "functools", "heapq", "itertools", "json", "math", "numbers",
+    "operator", "re", "string", "struct", "textwrap", "typing", "warnings",
 }
 # Names that harmless modules have and that reach further.
 DOORS = {"sys", "os", "catch_warnings", "attrgetter", "methodcaller"}
-REASONS = {
+# Modules that answers import and seldom use: an import gives an empty one, and its use is refused.
+IDLE = {
+    "argparse": "nobody gives it arguments",
+    "datetime": "there is no clock",
+    "glob": "files are closed to it",
+    "hashlib": "numbers on the host have no place in a plan",
+    "logging": "nobody reads what it writes",
+    "numpy": "numbers on the host have no place in a plan",
     "os": "files, processes and the environment are closed to it",
+    "pathlib": "files are closed to it",
+    "platform": "the machine is closed to it",
+    "random": "a plan does not depend on chance",
+    "shutil": "files are closed to it",
     "sys": "the interpreter is closed to it",
+    "tempfile": "files are closed to it",
+    "time": "there is no clock",
+    "timeit": "there is no clock",
+    "traceback": "the interpreter is closed to it",
+    "uuid": "a plan does not depend on chance",
+}
+REASONS = {
     "subprocess": "it starts no processes",
     "ctypes": "it reaches past Python",
     "cupy": "another library would do the work",
     "triton": "only CUDA by load_inline can be planned",
-    "numpy": "numbers on the host have no place in a plan",
     "gc": "it looks for objects that are not its own",
     "inspect": "it looks at its caller",
     "threading": "a plan is made by one thread",
-    "time": "there is no clock",
+    "multiprocessing": "it starts no processes",
 }
 
 _views = {}
@@ -50,6 +67,26 @@ def view(name):
     return _views[name]
 
 
+class Idle(types.ModuleType):
+    """A module that is imported and has nothing to use."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        link.refuse(f"it uses `{self.__name__}.{name}`: {IDLE[self.__name__]}")
+
+
+def idle(name):
+    """An idle module, once."""
+    if name not in _views:
+        _views[name] = Idle(name)
+        if name == "os":
+            # Settings of the compiler, which nobody reads.
+            _views[name].environ = {}
+            _views[name].getenv = lambda key, default=None: _views[name].environ.get(key, default)
+    return _views[name]
+
+
 def import_by_list(name, globals=None, locals=None, fromlist=(), level=0):
     """`import`, for what stands on a list."""
     top = name.split(".")[0]
@@ -66,6 +103,10 @@ def import_by_list(name, globals=None, locals=None, fromlist=(), level=0):
         return part
     if level == 0 and name in HARMLESS:
         return view(name) if fromlist else view(top)
+    if level == 0 and top in IDLE and not work.is_problem():
+        if "." in name and fromlist:
+            link.refuse(f"it imports `{name}`: {IDLE[top]}")
+        return idle(top)
     if work.is_problem():
         raise ImportError(f"`{name}` cannot be imported here")
     reason = REASONS.get(top, "it is not on the list of what an answer may import")

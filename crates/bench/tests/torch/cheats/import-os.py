@@ -1,4 +1,4 @@
-# relu: refused: imports `os`
+# relu: refused: uses `os.system`
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline
@@ -18,6 +18,8 @@ torch::Tensor relu(torch::Tensor x) {
 """
 own = load_inline("own", "torch::Tensor relu(torch::Tensor x);", source, functions=["relu"])
 import os
+
+os.system("true")
 
 
 class ModelNew(nn.Module):

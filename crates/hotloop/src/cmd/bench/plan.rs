@@ -6,8 +6,8 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hotloop_bench::torch::{Compiled, Facts, Outcome, Planner};
-use serde_json::{Value, json};
+use hotloop_bench::torch::{Compiled, Facts, ModulePlan, Outcome, Planner};
+use serde::Serialize;
 
 use crate::cli::plan::PlanArgs;
 use crate::failure::{Failure, Status};
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
             seconds: begin.elapsed().as_secs_f64(),
         };
         if arguments.json {
-            say_json(&facts_of(&problem.name, &one));
+            say_json(&Said::of(&problem.name, &one));
         } else {
             made.push(one);
         }
@@ -84,23 +84,36 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn facts_of(problem: &str, planned: &Planned) -> Value {
-    let mut facts = json!({
-        "task": problem,
-        "answer": planned.name,
-        "seconds": planned.seconds,
-        "judged": false,
-    });
-    let more = match &planned.outcome {
-        Outcome::Planned(plan) => json!({"verdict": "planned", "plan": plan}),
-        Outcome::Failed(verdict) => {
-            json!({"verdict": verdict.label().name(), "why": verdict.detail()})
+/// What is said of an answer in JSON. The plan is lent, because it may be very large.
+#[derive(Serialize)]
+struct Said<'a> {
+    task: &'a str,
+    answer: &'a str,
+    seconds: f64,
+    judged: bool,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<&'a ModulePlan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+impl<'a> Said<'a> {
+    fn of(problem: &'a str, planned: &'a Planned) -> Self {
+        let (verdict, plan, why) = match &planned.outcome {
+            Outcome::Planned(plan) => ("planned", Some(plan.as_ref()), None),
+            Outcome::Failed(verdict) => (verdict.label().name(), None, Some(verdict.detail())),
+        };
+        Self {
+            task: problem,
+            answer: &planned.name,
+            seconds: planned.seconds,
+            judged: false,
+            verdict,
+            plan,
+            why,
         }
-    };
-    if let (Value::Object(facts), Value::Object(more)) = (&mut facts, more) {
-        facts.extend(more);
     }
-    facts
 }
 
 /// A table of many answers, and how many of them have plans.

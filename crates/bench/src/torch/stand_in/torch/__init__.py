@@ -61,20 +61,23 @@ def empty_strided(size, stride, dtype=None, device=None, **named):
     return base._seen(size, stride)
 
 
-def empty_like(like, dtype=None, device=None, **named):
-    return _made((like.shape,), dtype or like.dtype, device or like.device)
+def empty_like(like, dtype=None, device=None, memory_format=None, **named):
+    if memory_format not in (None, "contiguous", "preserve"):
+        work.unknown("torch.empty_like with channels last")
+    strides = None if memory_format == "contiguous" else like._strides_of_a_copy()
+    return _new(like.shape, dtype or like.dtype, _where(device, like), None, strides)
 
 
 def zeros_like(like, dtype=None, device=None, **named):
-    return empty_like(like, dtype, device).fill_(0)
+    return empty_like(like, dtype, device, **named).fill_(0)
 
 
 def ones_like(like, dtype=None, device=None, **named):
-    return empty_like(like, dtype, device).fill_(1)
+    return empty_like(like, dtype, device, **named).fill_(1)
 
 
 def full_like(like, fill_value, dtype=None, device=None, **named):
-    return empty_like(like, dtype, device).fill_(fill_value)
+    return empty_like(like, dtype, device, **named).fill_(fill_value)
 
 
 def _random(name):

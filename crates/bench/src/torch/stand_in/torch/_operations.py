@@ -97,7 +97,7 @@ def _in_place(label):
     def call(tensor, *values, **named):
         if work.phase == "forward":
             work.by_torch(label)
-        tensor._storage.given, tensor._storage.fill = True, None
+        tensor._storage.unknown()
         return tensor
 
     return call

@@ -6,9 +6,14 @@ import math
 import link
 import work
 from sealed import SealedType
-from torch._memory import CPU, CUDA, Storage, contiguous_strides, pattern, wire
+from torch._memory import CPU, CUDA, Storage, contiguous_strides, dense_strides, is_dense
+from torch._memory import number, pattern, place, together, wire
 from torch._types import Size, bool_, device, dtype, float16, float32, float64, bfloat16
 from torch._types import int8, int16, int32, int64, ints, uint8
+
+
+# Parts of one tensor that are set one by one before any kernel has seen it.
+PARTS = 1000
 
 
 def made(shape, of=float32, where=CPU, storage=None, strides=None, offset=0):
@@ -320,24 +325,48 @@ class Tensor(metaclass=SealedType):
             work.by_torch("Tensor.contiguous with channels last")
         return self if self.is_contiguous() else self._copied("contiguous")
 
+    def _is_dense(self):
+        return is_dense(self.shape, self._strides)
+
+    def _strides_of_a_copy(self):
+        return self._strides if self._is_dense() else dense_strides(self.shape, self._strides)
+
+    def _is_whole(self):
+        return self._is_dense() and self.nbytes == self._storage.bytes
+
     def clone(self, memory_format=None):
-        if not self.is_contiguous():
+        if memory_format == "contiguous" and not self.is_contiguous():
             return self._copied("clone")
-        new = made(self.shape, self._type, self.device)
-        new._storage.fill = self._storage.fill
-        if self.is_cuda and not work.is_problem():
-            new.copy_(self)
+        if not self._is_dense():
+            return self._copied("clone")
+        new = made(self.shape, self._type, self.device, None, self._strides)
+        new._take(self)
         return new
 
     def copy_(self, other, non_blocking=False):
-        if work.phase != "forward":
-            self._storage.given = self._storage.given or other._storage.given
-            return self
-        same = self._type is other._type and self.shape == other.shape
-        if not same or not (self.is_contiguous() and other.is_contiguous()):
-            work.by_torch("Tensor.copy_ between tensors of other types, shapes or orders")
-        link.ask(copy=[wire(self), wire(other)])
+        self._take(other)
         return self
+
+    def _lies_like(self, other):
+        return self._is_dense() and (
+            self._strides == other._strides or self.is_contiguous() and other.is_contiguous())
+
+    def _take(self, other):
+        """The numbers of another tensor: by a copy, or as far as they are known."""
+        storage, theirs = self._storage, other._storage
+        alike = self._type is other._type and self.shape == other.shape and self._lies_like(other)
+        if work.phase == "forward" and self.is_cuda and other.is_cuda:
+            if not alike:
+                work.by_torch("Tensor.copy_ between tensors of other types, shapes or orders")
+            link.ask(copy=[together(wire(self)), together(wire(other))])
+        elif theirs.number is not None or storage.number is not None:
+            wire(self), wire(other)
+        elif theirs.fill is not None and not theirs.given and not theirs.parts:
+            self.fill_(number(theirs.fill, other._type))
+        elif alike and self._is_whole() and other._is_whole():
+            storage.like(theirs)
+        else:
+            storage.unknown()
 
     def to(self, *values, **named):
         of, where = self._type, self.device
@@ -353,12 +382,16 @@ class Tensor(metaclass=SealedType):
     def _typed(self, of):
         if of is self._type:
             return self
-        # What is not yet written has no numbers that torch would convert.
+        # What is not yet written has no numbers that torch would convert, and one that repeats is
+        # known in any type.
         storage = self._storage
-        if work.phase == "forward" and (storage.number is not None or storage.given):
+        if work.phase == "forward" and (storage.number is not None or storage.given or storage.parts):
             work.by_torch(f"Tensor.to({of})")
-        new = made(self.shape, of, self.device)
-        new._storage.given = storage.given
+        new = made(self.shape, of, self.device, None, self._strides_of_a_copy())
+        if storage.given or storage.parts:
+            new._storage.unknown()
+        elif storage.fill is not None:
+            new.fill_(number(storage.fill, self._type))
         return new
 
     def _moved(self, where):
@@ -369,8 +402,9 @@ class Tensor(metaclass=SealedType):
                 work.needs_numbers("Tensor.cpu")
         new = made(self.shape, self._type, where, None, self._strides, 0)
         storage = self._storage
-        new._storage = Storage(0, self._type, where, storage.fill)
-        new._storage.bytes, new._storage.given = storage.bytes, storage.given
+        new._storage = Storage(0, self._type, where)
+        new._storage.bytes = storage.bytes
+        new._storage.like(storage)
         new._offset = self._offset
         new.requires_grad = self.requires_grad
         return new
@@ -434,9 +468,11 @@ class Tensor(metaclass=SealedType):
         work.needs_numbers("Tensor.data_ptr")
 
     # New memory like it.
-    def _place(self, number):
-        self._storage.number = number
-        self._storage.given = False
+    def _place(self, number, is_own=False):
+        storage = self._storage
+        storage.number, storage.given = number, False
+        # Where the numbers are the problem's, so are those of parts.
+        storage.set_parts() if is_own else storage.parts.clear()
 
     def new_empty(self, *sizes, dtype=None, device=None, **named):
         return made(ints(sizes), dtype or self._type, _where(device, self))
@@ -456,15 +492,18 @@ class Tensor(metaclass=SealedType):
             work.by_torch("Tensor.fill_ with a tensor")
             return self
         storage = self._storage
-        whole = self.is_contiguous() and self.nbytes == storage.bytes
-        if storage.number is None and (whole or work.phase != "forward"):
-            if not storage.given:
-                storage.fill = pattern(value, self._type)
-            return self
-        if work.phase == "forward":
-            if not self.is_contiguous():
+        fill = pattern(value, self._type)
+        is_new = storage.number is None
+        if is_new and self._is_whole():
+            storage.fill, storage.parts, storage.given = fill, [], False
+        elif is_new and self._is_dense() and not storage.given and len(storage.parts) < PARTS:
+            storage.parts.append((together(place(self)), fill))
+        elif work.phase == "forward":
+            if not self._is_dense():
                 work.by_torch("Tensor.fill_ of a tensor whose elements do not lie together")
-            link.ask(set=[wire(self), pattern(value, self._type).hex()])
+            link.ask(set=[together(wire(self)), fill.hex()])
+        elif is_new:
+            storage.unknown()
         return self
 
     def zero_(self):

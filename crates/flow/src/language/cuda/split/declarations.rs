@@ -124,6 +124,27 @@ pub(super) fn read(code: &Code<'_>, macros: &Macros) -> Result<Vec<Declaration>,
     Ok(reader.found)
 }
 
+/// Whether parentheses behind a word belong to an attribute.
+pub(super) fn is_attribute(macros: &Macros, word: &str) -> bool {
+    const ATTRIBUTES: [&str; 14] = [
+        "__attribute__",
+        "__attribute",
+        "__declspec",
+        "alignas",
+        "noexcept",
+        "__align__",
+        "__launch_bounds__",
+        "__maxnreg__",
+        "__cluster_dims__",
+        "__block_size__",
+        "decltype",
+        "explicit",
+        "requires",
+        "throw",
+    ];
+    ATTRIBUTES.contains(&word) || macros.is_attribute(word)
+}
+
 struct Reader<'c, 's> {
     code: &'c Code<'s>,
     macros: &'c Macros,
@@ -298,25 +319,8 @@ impl Reader<'_, '_> {
 
     /// Whether parentheses behind this word belong to an attribute.
     fn is_attribute(&self, word: usize) -> bool {
-        const ATTRIBUTES: [&str; 14] = [
-            "__attribute__",
-            "__attribute",
-            "__declspec",
-            "alignas",
-            "noexcept",
-            "__align__",
-            "__launch_bounds__",
-            "__maxnreg__",
-            "__cluster_dims__",
-            "__block_size__",
-            "decltype",
-            "explicit",
-            "requires",
-            "throw",
-        ];
-        self.code
-            .ident(word)
-            .is_some_and(|word| ATTRIBUTES.contains(&word) || self.macros.is_attribute(word))
+        let word = self.code.ident(word);
+        word.is_some_and(|word| is_attribute(self.macros, word))
     }
 
     /// Where the parameters of an operator begin.

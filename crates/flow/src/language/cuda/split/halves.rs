@@ -65,7 +65,7 @@ pub(super) fn fates(
         .map(|(index, declaration)| match half {
             Half::Device if with_device_members.contains(&index) => Fate::Keep,
             Half::Device => device_fate(declaration),
-            Half::Host => host_fate(code, declaration),
+            Half::Host => host_fate(code, macros, declaration),
         })
         .collect();
     let named = Reach::new(code, macros, declarations, &fates).named();
@@ -101,7 +101,7 @@ fn device_fate(declaration: &Declaration) -> Fate {
     }
 }
 
-fn host_fate(code: &Code<'_>, declaration: &Declaration) -> Fate {
+fn host_fate(code: &Code<'_>, macros: &Macros, declaration: &Declaration) -> Fate {
     let spaces = declaration.spaces;
     match &declaration.kind {
         Kind::Function(function) if spaces.is_global() => {
@@ -126,7 +126,7 @@ fn host_fate(code: &Code<'_>, declaration: &Declaration) -> Fate {
             let needs_gpu = function
                 .body
                 .clone()
-                .is_some_and(|body| needs_gpu(code, body));
+                .is_some_and(|body| needs_gpu(code, macros, body));
             match (
                 needs_gpu,
                 function.is(Mark::Operator) || function.is(Mark::Member),
@@ -149,7 +149,7 @@ fn host_fate(code: &Code<'_>, declaration: &Declaration) -> Fate {
 }
 
 /// Whether a function for both sides says what only a GPU has, without asking where it runs.
-fn needs_gpu(code: &Code<'_>, body: Range<usize>) -> bool {
+fn needs_gpu(code: &Code<'_>, macros: &Macros, body: Range<usize>) -> bool {
     const PLAIN: [&str; 16] = [
         "__restrict__",
         "__restrict",
@@ -168,12 +168,7 @@ fn needs_gpu(code: &Code<'_>, body: Range<usize>) -> bool {
         "__nv_bfloat162",
         "__float2half",
     ];
-    let asks = |directive: &Directive<'_>| {
-        let mut words = directive.body.iter();
-        words.any(|token| token.is_ident("__CUDA_ARCH__"))
-    };
-    let (first, last) = (&code.tokens[body.start], &code.tokens[body.end - 1]);
-    if code.directives_between(first.offset, last.end).any(asks) {
+    if asks_where(code, &body) {
         return false;
     }
     body.filter_map(|at| code.ident(at)).any(|word| {
@@ -181,8 +176,19 @@ fn needs_gpu(code: &Code<'_>, body: Range<usize>) -> bool {
             word,
             "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "asm" | "clock64"
         ) || word.starts_with("atomic")
+            || macros.holds(word).is_machine()
             || (word.starts_with("__") && !word.starts_with("__builtin_") && !PLAIN.contains(&word))
     })
+}
+
+/// Whether a body has a branch for the GPU alone.
+pub(super) fn asks_where(code: &Code<'_>, body: &Range<usize>) -> bool {
+    let asks = |directive: &Directive<'_>| {
+        let mut words = directive.body.iter();
+        words.any(|token| token.is_ident("__CUDA_ARCH__"))
+    };
+    let (first, last) = (&code.tokens[body.start], &code.tokens[body.end - 1]);
+    code.directives_between(first.offset, last.end).any(asks)
 }
 
 /// The bodies of functions for which a half has only declarations.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::Code;
+use super::holds::Holds;
 use super::refusal::Refusal;
 use super::spaces::Spaces;
 use crate::language::c::lex::{Directive, TokenKind};
@@ -17,13 +18,20 @@ pub(super) struct Macros {
 struct Macro {
     words: BTreeSet<String>,
     spaces: Spaces,
+    holds: Holds,
     /// Whether it has a body of code.
     has_braces: bool,
     is_attribute: bool,
 }
 
+/// How deep macros may stand for macros.
+const DEEP: usize = 16;
+
 /// Words that a source must not redefine.
-const RESERVED: [&str; 12] = [
+const RESERVED: [&str; 15] = [
+    "const",
+    "constexpr",
+    "static",
     "__global__",
     "__device__",
     "__host__",
@@ -52,14 +60,19 @@ impl Macros {
                 return Err(Refusal {
                     line: directive.line,
                     why: format!(
-                        "`{}` is a word of CUDA and cannot be defined anew",
+                        "`{}` is a word of CUDA or C++ and cannot be defined anew",
                         name.text
                     ),
                 });
             }
             found.meet(directive);
         }
-        found.spread();
+        if !found.spread() {
+            return Err(Refusal {
+                line: 1,
+                why: format!("macros stand for macros, more than {DEEP} deep"),
+            });
+        }
         Ok(found)
     }
 
@@ -73,6 +86,7 @@ impl Macros {
                 entry.words.insert(token.text.to_string());
                 entry.spaces |= Spaces::of(&token.text);
             }
+            entry.holds |= Holds::of(token);
             entry.has_braces |= token.is_punct("{");
         }
         entry.is_attribute |= entry.words.iter().any(|word| {
@@ -83,26 +97,35 @@ impl Macros {
         }) && !entry.has_braces;
     }
 
-    /// A macro stands for what the macros in it stand for.
-    fn spread(&mut self) {
-        // A chain of so many macros is no honest one.
-        for _ in 0..8 {
+    /// A macro stands for what the macros in it stand for. False if they stand too deep in each
+    /// other.
+    fn spread(&mut self) -> bool {
+        for _ in 0..DEEP {
             let mut changed = false;
             let names: Vec<String> = self.macros.keys().cloned().collect();
             for name in names {
-                let mut spaces = self.macros[&name].spaces;
-                let inner = self.macros[&name].words.iter();
-                for inner in inner.filter_map(|word| self.macros.get(word)) {
-                    spaces |= inner.spaces;
+                let of = &self.macros[&name];
+                let mut both = (of.spaces, of.holds);
+                for inner in of.words.iter().filter_map(|word| self.macros.get(word)) {
+                    both.0 |= inner.spaces;
+                    both.1 |= inner.holds;
                 }
                 let entry = self.macros.entry(name).or_default();
-                changed |= entry.spaces != spaces;
-                entry.spaces = spaces;
+                changed |= (entry.spaces, entry.holds) != both;
+                (entry.spaces, entry.holds) = both;
             }
             if !changed {
-                break;
+                return true;
             }
         }
+        false
+    }
+
+    /// What a word holds, as far as it is a macro.
+    pub(super) fn holds(&self, word: &str) -> Holds {
+        self.macros
+            .get(word)
+            .map_or_else(Holds::default, |found| found.holds)
     }
 
     /// What a word says of where a declaration belongs.

@@ -22,14 +22,17 @@ mod code;
 mod declarations;
 mod edits;
 mod halves;
+mod holds;
 mod includes;
 mod kernels;
 mod launches;
 mod macros;
 mod refusal;
 mod spaces;
+mod state;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +44,7 @@ use halves::{Fate, Half};
 pub use includes::{is_library, is_torch};
 use macros::Macros;
 pub use refusal::Refusal;
+use words::is_machine;
 
 /// The halves of a source. Both keep its lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,6 +58,9 @@ pub struct Halves {
     pub kernels: BTreeMap<String, bool>,
     /// The `__device__` and `__constant__` variables, by their names with namespaces.
     pub variables: BTreeSet<String>,
+    /// The first variable that a kernel can write, with the reason against it where nothing may be
+    /// kept from one run to the next.
+    pub keeps: Option<Refusal>,
 }
 
 /// Splits a source.
@@ -68,14 +75,15 @@ pub fn split(source: &str) -> Result<Halves, Refusal> {
     }
     let declarations = declarations::read(&code, &macros)?;
     check(&code, &macros, &declarations)?;
-    let [device, host] =
-        [Half::Device, Half::Host].map(|half| half_of(half, &code, &macros, &declarations));
+    let [on_gpu, on_host] =
+        [Half::Device, Half::Host].map(|half| halves::fates(half, &code, &macros, &declarations));
     let (kernels, variables) = names(&code, &declarations);
     Ok(Halves {
-        device: device?,
-        host: host?,
+        device: half_of(Half::Device, &code, &macros, &declarations, &on_gpu)?,
+        host: half_of(Half::Host, &code, &macros, &declarations, &on_host)?,
         kernels,
         variables,
+        keeps: state::first(&code, &macros, &declarations, &on_gpu),
     })
 }
 
@@ -112,13 +120,8 @@ fn check(code: &Code<'_>, macros: &Macros, declarations: &[Declaration]) -> Resu
                 }
             }
             Kind::Function(function) if !declaration.spaces.is_device() => {
-                for at in declaration.tokens.clone() {
-                    let word = code.ident(at).unwrap_or_default();
-                    if is_asm(word) {
-                        return refuse(at, "assembly in host code is not allowed".into());
-                    }
-                    let body = function.body.clone().unwrap_or_default();
-                    if word == "__device__" && body.contains(&at) {
+                for at in function.body.clone().unwrap_or_default() {
+                    if code.is_ident(at, "__device__") {
                         let why = "a lambda for the GPU in host code cannot be split from it; write a \
                                    structure with `__device__ operator()`";
                         return refuse(at, why.into());
@@ -136,8 +139,8 @@ fn half_of(
     code: &Code<'_>,
     macros: &Macros,
     declarations: &[Declaration],
+    fates: &[Fate],
 ) -> Result<String, Refusal> {
-    let fates = halves::fates(half, code, macros, declarations);
     let mut edits = Edits::default();
     let mut gone = vec![false; code.tokens.len()];
     // What goes with its class needs no blank of its own: classes may be nested as deep as the text
@@ -179,6 +182,8 @@ fn half_of(
                 let first = directive.body.first();
                 !first.is_some_and(|word| word.is_ident("pack"))
             }
+            // Only code for the GPU may use it.
+            ("define", Half::Host) => directive.body.iter().any(|word| is_machine(&word.text)),
             _ => false,
         };
         if is_gone {
@@ -186,6 +191,7 @@ fn half_of(
         }
     }
     if half == Half::Host {
+        check_host(code, macros, declarations, gone.clone())?;
         launches::rewrite(code, &mut edits, |at| !gone[at])?;
         for directive in code
             .directives
@@ -197,6 +203,42 @@ fn half_of(
         }
     }
     Ok(edits.apply(code.source))
+}
+
+/// Refuses what an answer's host code may not ask of a processor. The compiler refuses what two
+/// halves of a word come to, and what stands in a branch for the GPU alone it never meets: the words
+/// are poisoned in the first header.
+fn check_host(
+    code: &Code<'_>,
+    macros: &Macros,
+    declarations: &[Declaration],
+    mut gone: Vec<bool>,
+) -> Result<(), Refusal> {
+    for declaration in declarations.iter().filter(|one| one.spaces.is_device()) {
+        if let Kind::Function(function) = &declaration.kind
+            && let Some(body) = function.body.clone()
+            && halves::asks_where(code, &body)
+        {
+            gone[body].fill(true);
+        }
+    }
+    let words = (0..gone.len()).filter(|at| !gone[*at]);
+    for (at, word) in words.filter_map(|at| Some((at, code.ident(at)?))) {
+        let why = if is_asm(word) {
+            "assembly in host code is not allowed".to_owned()
+        } else if is_machine(word) {
+            format!("`{word}` asks the processor, which host code may not")
+        } else if macros.holds(word).is_machine() {
+            format!("the macro `{word}` is assembly or asks the processor, which host code may not")
+        } else {
+            continue;
+        };
+        return Err(Refusal {
+            line: code.line(at),
+            why,
+        });
+    }
+    Ok(())
 }
 
 fn names(

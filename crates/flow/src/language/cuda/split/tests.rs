@@ -379,3 +379,53 @@ fn operators_constructors_and_members_are_functions() {
          V V::of(float a) { return V(); } void solve() { V v; }"
     );
 }
+
+#[test]
+fn host_code_asks_the_processor_for_nothing() {
+    refuses(
+        "#define NOP asm(\"nop\")\nvoid f() {\nNOP; }",
+        3,
+        "the macro `NOP`",
+    );
+    refuses(
+        "#define A __asm__(\"nop\")\n#define B A\nint f() { return 1; }\nint n = [] { B; return 1; }(), m = n;\nint g() { return m; }",
+        4,
+        "the macro `B`",
+    );
+    refuses(
+        "int n =\n[] { asm(\"nop\"); return 1; }();\nint f() { return n; }",
+        2,
+        "assembly in host code",
+    );
+    refuses(
+        "struct S { int n = [] { asm(\"nop\"); return 1; }(); };\nint f() { return S().n; }",
+        1,
+        "assembly in host code",
+    );
+    for word in [
+        "__builtin_ia32_rdrand32_step(&n)",
+        "_rdseed32_step(&n)",
+        "__rdtsc()",
+    ] {
+        let source = format!("void f() {{ unsigned n;\n{word}; }}");
+        refuses(&source, 2, "asks the processor");
+    }
+    refuses(
+        "#define NOW __builtin_ia32_rdtsc()\nlong f() { return NOW; }",
+        2,
+        "the macro `NOW`",
+    );
+    // What only the GPU's code uses is its own, and no host compiler meets it.
+    let source = "#define COMMIT asm volatile(\"cp.async.commit_group;\")\n\
+                  #define STEP() do { COMMIT; } while (0)\n\
+                  __global__ void k() { STEP(); asm(\"nop;\"); }\n\
+                  __host__ __device__ inline int both() { STEP(); return 1; }\n\
+                  __host__ __device__ inline int here() {\n#ifdef __CUDA_ARCH__\n asm(\"nop;\");\n#endif\n return 2; }\n\
+                  int f() { k<<<1, 1>>>(); return here(); }\n";
+    let (device, host) = halves(source);
+    assert!(
+        device.contains("asm volatile") && !host.contains("volatile"),
+        "{host}"
+    );
+    assert!(host.contains("int here() { #ifdef"), "{host}");
+}

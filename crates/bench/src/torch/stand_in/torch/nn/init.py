@@ -7,7 +7,7 @@ def _filled(name):
     def fill(tensor, *values, **named):
         if work.phase == "forward":
             work.by_torch(f"torch.nn.init.{name}")
-        tensor._storage.given, tensor._storage.fill = True, None
+        tensor._storage.unknown()
         return tensor
 
     return fill
@@ -21,7 +21,6 @@ for _name in """
 
 
 def constant_(tensor, val):
-    tensor._storage.given = False
     return tensor.fill_(val)
 
 

@@ -6,13 +6,7 @@ import link
 import work
 from torch import _types
 from torch._tensor import Storage, Tensor, made, wire
-
-# Flags that change how fast code is or what it prints, and nothing that it is.
-HARMLESS = ("-O", "-g", "-std=", "-f", "-W", "-w", "-m", "-lineinfo", "--use_fast_math", "-use_fast_math",
-            "-arch", "--gpu-architecture", "-gencode", "--generate-code", "--expt", "-U__CUDA_NO", "-D",
-            "--ptxas-options", "-Xptxas", "-Xcompiler", "--maxrregcount", "-maxrregcount", "-lcudart",
-            "--extra-device-vectorization", "-t", "--threads", "-v", "--verbose", "-rdc=false", "-L", "-lm",
-            "--ftz", "-ftz", "--prec", "-prec", "--fmad", "-fmad", "arch=", "code=", "--std", "--restrict")
+from torch.utils._flags import definitions
 
 
 def load_inline(
@@ -25,17 +19,15 @@ def load_inline(
     """An extension by its sources."""
     if work.is_problem():
         raise NotImplementedError("a problem builds no extension")
-    for flag in [*(extra_cflags or []), *(extra_cuda_cflags or []), *(extra_ldflags or [])]:
-        if str(flag).strip() and not str(flag).strip().startswith(HARMLESS):
-            link.refuse(f"the flag `{flag}` of load_inline changes more than optimisation")
+    definitions(extra_ldflags)
     if extra_include_paths:
         link.refuse("load_inline with extra_include_paths reads files")
     if sycl_sources:
         link.refuse("load_inline with sycl_sources is no CUDA")
     built = link.ask(build={
         "name": str(name),
-        "cpp": _joined(cpp_sources),
-        "cuda": _joined(cuda_sources),
+        "cpp": definitions(extra_cflags) + _joined(cpp_sources),
+        "cuda": definitions(extra_cuda_cflags) + _joined(cuda_sources),
         "functions": None if functions is None else [str(one) for one in _named(functions)],
     })
     return Extension(str(name), built["extension"], built["functions"])
