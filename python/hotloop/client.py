@@ -194,6 +194,8 @@ class Client:
                 self._answered = True
                 with error:
                     said = _said(error)
+                if error.code == 401:
+                    said += "; set HOTLOOP_TOKEN, or Client(token=...), to one of the service's tokens"
                 if error.code not in AGAIN:
                     raise RequestError(f"{path}: {error.code}: {said}") from None
                 after = max(_after(error.headers.get("Retry-After")), 0.2) * (1.0 + 0.2 * random.random())

@@ -30,7 +30,7 @@ def test_many_at_once_are_cut_into_batches(service):
 def test_a_wrong_request_is_an_error_and_a_wrong_token_too(service):
     with pytest.raises(RequestError, match="there is no task"):
         Client().judge([{"source": "x"}], task="../matmul")
-    with pytest.raises(RequestError, match="401"):
+    with pytest.raises(RequestError, match="401.*set HOTLOOP_TOKEN"):
         Client(token="wrong").tasks()
 
 

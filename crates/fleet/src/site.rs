@@ -159,16 +159,26 @@ impl Side {
 
 /// The benchmark side of a fleet over ssh.
 pub(crate) fn ssh(site: &config::Site, state: &Path) -> Ssh {
-    // Names of sockets are limited to about 100 bytes.
-    let control = std::env::temp_dir().join(format!(
-        "hotloop-ssh-{}",
-        &crate::wire::hash(&[&state.display().to_string()])[..12]
-    ));
     Ssh {
         host: site.ssh.clone(),
         config: site.ssh_config.clone(),
-        control: Some(control),
+        control: Some(control(&std::env::temp_dir(), state)),
     }
+}
+
+/// The longest path of a shared connection's socket. The kernel allows 107 bytes, and ssh adds 17
+/// for a moment.
+const SOCKET: usize = 90;
+
+/// The socket of the shared connection, in `folder` unless its path is too long there.
+fn control(folder: &Path, state: &Path) -> PathBuf {
+    let hash = crate::wire::hash(&[&state.display().to_string()]);
+    let name = format!("hotloop-ssh-{}", &hash[..12]);
+    let path = folder.join(&name);
+    if path.as_os_str().len() <= SOCKET {
+        return path;
+    }
+    Path::new("/tmp").join(name)
 }
 
 fn run(mut command: Command, input: &str) -> Result<String, String> {
@@ -232,6 +242,16 @@ pub(crate) fn end(child: &mut Child, patience: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_socket_has_a_short_path_however_deep_its_folder_is() {
+        let state = Path::new("/home/somebody/fleet");
+        let short = control(Path::new("/run/user/1000"), state);
+        assert!(short.starts_with("/run/user/1000"));
+        let deep = control(&Path::new("/scratch").join("deep/".repeat(20)), state);
+        assert!(deep.starts_with("/tmp") && deep.as_os_str().len() <= SOCKET);
+        assert_eq!(deep.file_name(), short.file_name());
+    }
 
     #[test]
     fn words_reach_the_shell_as_they_are() {

@@ -204,6 +204,7 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
             machine,
             policy,
             temperature: ctx.plan.config.sampling.temperature,
+            config: Some(ctx.plan.journaled()),
         };
         ctx.store.keep_config(&ctx.plan.config.to_toml(), task)?;
         return ctx.record(Event::RunStarted(Box::new(started)));
@@ -219,18 +220,8 @@ fn begin(ctx: &mut Ctx<'_>) -> Result<(), Interrupt> {
             })
         }
     };
-    let differ = ctx.plan.changes()?;
-    if !differ.of_the_run.is_empty() {
-        return Err(Interrupt::Reconfigured(differ.of_the_run.join(", ")));
-    }
+    ctx.plan.continues(started)?;
     same("task", &started.task_hash, &task.hash)?;
-    for (was, is) in started.practised.iter().zip(&ctx.plan.practised) {
-        same(
-            &format!("practised task {}", was.task),
-            &was.task_hash,
-            &is.hash,
-        )?;
-    }
     same("machine class", &started.machine.class, &machine.class)?;
     same("model", &started.policy.model, &policy.model)?;
     ctx.record(Event::RunResumed {

@@ -139,6 +139,10 @@ pub struct RunStarted {
     pub policy: Capabilities,
     /// The temperature of the first step.
     pub temperature: f64,
+    /// The resolved configuration, but for where the run is stored and judged. Older journals lack
+    /// this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
 }
 
 fn six() -> usize {

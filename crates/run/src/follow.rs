@@ -73,8 +73,12 @@ impl Followed {
     /// The next part of the journal. Reading takes long, so that it does not change `self`.
     pub fn next(&self) -> Result<Part, JournalError> {
         let path = store::journal_path(&self.directory);
-        let Ok(facts) = std::fs::metadata(&path) else {
+        let facts = std::fs::metadata(&path)
+            .ok()
+            .filter(std::fs::Metadata::is_file);
+        let Some(facts) = facts else {
             // A run that was just made has no journal yet, and one that was removed never again.
+            // Whoever opens a pipe waits.
             return Ok(Part {
                 read: 0,
                 lines: Vec::new(),

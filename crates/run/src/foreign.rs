@@ -115,8 +115,10 @@ impl ForeignRun {
                 machine,
                 policy,
                 temperature: self.plan.config.sampling.temperature,
+                config: Some(self.plan.journaled()),
             })));
         };
+        self.plan.continues(started)?;
         same("task", &started.task_hash, &task.hash)?;
         self.compares_with(&machine)?;
         self.record(Event::RunResumed {

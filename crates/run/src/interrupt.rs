@@ -94,7 +94,9 @@ impl Interrupt {
             Self::Store(error) => error.hint(),
             Self::Reward(_) => "choose another reward, or install what measures it",
             Self::Unteachable(_) => "set learning.rate to 0 to search with it",
-            Self::Reconfigured(_) => "start a new run in another directory",
+            Self::Reconfigured(_) => {
+                "set them in its run.toml as they were, or start a new run in another directory"
+            }
             Self::Unreadable(_) => "fix run.toml there, or start a new run in another directory",
             Self::Foreign { .. } => "start a new run",
             Self::Policy(PolicyError::ContextExceeded { .. }) => {

@@ -9,6 +9,7 @@ use std::io::{self, BufRead, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::event::{Event, Line, VERSION};
+use crate::regular;
 
 /// Where the journal's bytes go.
 pub trait Sink: Send {
@@ -181,6 +182,7 @@ pub fn read_after(path: &Path, from: u64, most: u64) -> Result<Vec<Placed>, Jour
         path: path.to_owned(),
         source,
     };
+    regular::check(path).map_err(failed)?;
     let mut file = io::BufReader::new(fs_err::File::open(path).map_err(failed)?);
     file.seek(SeekFrom::Start(from)).map_err(failed)?;
     let mut placed = Vec::new();
@@ -231,7 +233,7 @@ pub fn read_at(path: &Path, start: u64) -> Result<Option<Line>, JournalError> {
 
 /// The complete lines of a journal, and their size in bytes.
 fn read_prefix(path: &Path) -> Result<(Vec<Line>, u64), JournalError> {
-    let bytes = match fs_err::read(path) {
+    let bytes = match regular::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(source) => {
@@ -382,6 +384,25 @@ mod tests {
             error.contains("the line at byte 0 cannot be read"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_pipe_is_no_journal_and_keeps_nobody_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        for error in [read(&path).err(), read_after(&path, 0, 1).err()] {
+            let error = error.unwrap().to_string();
+            assert!(error.contains("is no regular file"), "{error}");
+        }
+        let mut followed = crate::Followed::new(folder.path());
+        followed.catch_up().unwrap();
+        assert_eq!(followed.state().finished(), 0);
+        let run = folder.path().join("run.toml");
+        std::fs::rename(&path, &run).unwrap();
+        let error = crate::store::config(folder.path()).unwrap_err();
+        assert!(error.to_string().contains("run.toml is no regular file"));
     }
 
     #[test]

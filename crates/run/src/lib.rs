@@ -36,6 +36,7 @@ pub mod plan;
 pub mod probe;
 mod profiled;
 mod prompt;
+mod regular;
 pub mod report;
 pub mod review;
 mod sampling;

@@ -8,6 +8,7 @@ use hotloop_flow::prompt::Wording;
 use hotloop_flow::search::Settings;
 
 use crate::config::{self, Config, Layered, Mistake, Reviewer};
+use crate::event::{Practised, RunStarted};
 use crate::interrupt::Interrupt;
 use crate::store;
 
@@ -113,7 +114,7 @@ impl Plan {
             Interrupt::Unreadable(mistakes.iter().map(ToString::to_string).collect())
         })?;
         let differ = config::differences(&stored.config, &self.config).into_iter();
-        let (of_the_budget, of_the_run) = differ.partition(|key| key.starts_with("budget."));
+        let (of_the_budget, of_the_run) = differ.partition(|key| is_budget(key));
         Ok(Changes {
             of_the_run,
             of_the_budget,
@@ -135,6 +136,59 @@ impl Plan {
         found
             .expect("a resumed run has the tasks that it started with")
             .1
+    }
+
+    /// The configuration as the journal keeps it: without where the run is stored and judged, which
+    /// may change.
+    pub(crate) fn journaled(&self) -> String {
+        let config = Config {
+            directory: String::new(),
+            fleet: String::new(),
+            ..self.config.clone()
+        };
+        config.to_toml()
+    }
+
+    /// Refuses to continue a run that began otherwise. Its `run.toml` may have been edited since, so
+    /// the journal's copy counts, too.
+    pub(crate) fn continues(&self, began: &RunStarted) -> Result<(), Interrupt> {
+        let mut differ = self.changes()?.of_the_run;
+        if let Some(config) = &began.config
+            && let Ok(config) = Layered::read(Some(("run.toml", config)), &[])
+        {
+            differ.extend(config::differences(&config.config, &self.config));
+            differ.retain(|key| !is_budget(key));
+            differ.sort_unstable();
+            differ.dedup();
+        }
+        if !differ.is_empty() {
+            return Err(Interrupt::Reconfigured(differ.join(", ")));
+        }
+        self.practises(&began.practised)
+    }
+
+    /// Refuses practised tasks other than those that the run began with. The run file may name a
+    /// folder of tasks, which may have changed.
+    pub fn practises(&self, began: &[Practised]) -> Result<(), Interrupt> {
+        let told = |task: Option<(&String, &String)>| match task {
+            Some((name, hash)) => format!("practised task {name} {hash}"),
+            None => "no practised task in its place".to_owned(),
+        };
+        let was = began.iter().map(|was| (&was.task, &was.task_hash));
+        let is = self.practised.iter().map(|is| (&is.spec.name, &is.hash));
+        let (mut was, mut is) = (was.fuse(), is.fuse());
+        loop {
+            match (was.next(), is.next()) {
+                (None, None) => return Ok(()),
+                (was, is) if was == is => {}
+                (was, is) => {
+                    return Err(Interrupt::Foreign {
+                        was: told(was),
+                        is: told(is),
+                    });
+                }
+            }
+        }
     }
 
     /// Whether answers change the policy.
@@ -165,6 +219,11 @@ impl Plan {
             last: self.task.spec.stages.last(),
         }
     }
+}
+
+/// Whether a key only says when a run ends.
+fn is_budget(key: &str) -> bool {
+    key.starts_with("budget.")
 }
 
 /// Whether the user set `loop.max-kl`. A file that lists all keys, as printed by `hotloop train

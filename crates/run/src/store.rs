@@ -17,6 +17,7 @@ use hotloop_flow::{Candidate, Language, Task};
 
 use crate::event::Line;
 use crate::journal::{Journal, JournalError, Sink};
+use crate::regular;
 
 /// How many checkpoints are kept: the last, and the one before in case the last is unreadable.
 const CHECKPOINTS_KEPT: usize = 2;
@@ -74,6 +75,7 @@ impl StoreError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "the disk is full: free some space, then resume"
             }
+            io::ErrorKind::InvalidInput => "remove what is in its place, or restore the file",
             io::ErrorKind::FileTooLarge => "raise the limit on the size of files (ulimit -f)",
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 "the directory cannot be written"
@@ -126,7 +128,8 @@ fn lock_path(directory: &Path) -> PathBuf {
 /// Whether a process has the run open, this one or another. `None` where the file system does not
 /// tell.
 pub fn is_held(directory: &Path) -> Option<bool> {
-    let file = match fs_err::File::open(lock_path(directory)) {
+    let path = lock_path(directory);
+    let file = match regular::check(&path).and_then(|()| fs_err::File::open(&path)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(false),
         Err(_) => return None,
@@ -162,6 +165,14 @@ impl Store {
     ) -> Result<(Self, Vec<Line>), StoreError> {
         fs_err::create_dir_all(directory.join("candidates"))?;
         fs_err::create_dir_all(directory.join("checkpoints"))?;
+        // The directory's own name must survive a power failure, too. Not everybody may read the
+        // folder above it.
+        let above = std::path::absolute(directory)?;
+        drop(
+            above
+                .parent()
+                .map(|above| fs_err::File::open(above)?.sync_data()),
+        );
         let lock = Lock::take(directory)?;
         let (journal, lines) = Journal::open(&journal_path(directory), wrap)?;
         let unsynced = RefCell::default();
@@ -192,7 +203,8 @@ impl Store {
     /// Syncs the files that were stored since the last call. Several at once share the file
     /// system's commits.
     fn sync(&self) -> io::Result<()> {
-        let unsynced = self.unsynced.take();
+        // They stay unsynced if this fails.
+        let unsynced = self.unsynced.borrow().clone();
         let sync = |paths: &[PathBuf]| {
             paths
                 .iter()
@@ -212,7 +224,9 @@ impl Store {
         let folders: BTreeSet<&Path> = unsynced.iter().filter_map(|path| path.parent()).collect();
         folders
             .into_iter()
-            .try_for_each(|folder| fs_err::File::open(folder)?.sync_data())
+            .try_for_each(|folder| fs_err::File::open(folder)?.sync_data())?;
+        self.unsynced.borrow_mut().clear();
+        Ok(())
     }
 
     fn write(&self, path: PathBuf, bytes: &[u8]) -> io::Result<()> {
@@ -283,7 +297,7 @@ pub fn source(directory: &Path, hash: &str) -> Result<String, StoreError> {
 
 pub(crate) fn kept(directory: &Path, hash: &str) -> Result<Candidate, StoreError> {
     let (language, path) = existing(|language| path_in(directory, hash, language));
-    let bytes = match fs_err::read(&path) {
+    let bytes = match regular::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(StoreError::Lost(path));
         }
@@ -308,7 +322,7 @@ fn existing(path: impl Fn(Language) -> PathBuf) -> (Language, PathBuf) {
 /// The seed that a run started with.
 pub fn seed(directory: &Path) -> io::Result<String> {
     let (_, path) = existing(|language| directory.join(language.file("seed")));
-    fs_err::read_to_string(path)
+    regular::text(&path)
 }
 
 /// The resolved configuration of a run directory.
@@ -317,7 +331,7 @@ pub fn config(directory: &Path) -> Result<String, StoreError> {
     if !path.exists() {
         return Err(StoreError::NoRun(directory.to_owned()));
     }
-    Ok(fs_err::read_to_string(path)?)
+    Ok(regular::text(&path)?)
 }
 
 /// The file of a candidate that was kept.

@@ -226,6 +226,18 @@ impl Board {
         }
     }
 
+    /// Forgets this judgement, unless another has taken its place.
+    pub(crate) fn forget_one(&mut self, key: &Key, judgement: &Arc<Judgement>) {
+        let is_it = |entry: &Entry| match &*entry.told.borrow() {
+            Some(Ok(kept)) => Arc::ptr_eq(kept, judgement),
+            _ => false,
+        };
+        if self.entries.get(key).is_some_and(is_it) {
+            self.entries.remove(key);
+            self.done.retain(|(_, kept)| kept != key);
+        }
+    }
+
     fn forget_oldest(&mut self) {
         if let Some((_, key)) = self.done.pop_front() {
             self.entries.remove(&key);

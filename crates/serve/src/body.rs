@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body;
 use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::{StatusCode, header};
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -61,8 +62,12 @@ impl Bodies {
     }
 
     fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Fault> {
+        self.take_units(units(bytes))
+    }
+
+    fn take_units(&self, units: usize) -> Result<OwnedSemaphorePermit, Fault> {
         Arc::clone(&self.units)
-            .try_acquire_many_owned(units(bytes) as u32)
+            .try_acquire_many_owned(units as u32)
             .map_err(|_| {
                 Fault::later(
                     "too many bodies are being read or judged",
@@ -84,34 +89,58 @@ impl Bodies {
         self.take(needed)
     }
 
+    /// Reserves memory for a text and for the values in it.
+    pub(crate) fn room_with(&self, json: &[u8]) -> Result<OwnedSemaphorePermit, Fault> {
+        let mut share = self.take(json.len())?;
+        share.merge(self.room(json)?);
+        Ok(share)
+    }
+
+    fn too_large(&self) -> Fault {
+        let what = format!("the body is larger than {} bytes", self.limits.body);
+        Fault::new(StatusCode::PAYLOAD_TOO_LARGE, what).hint("send fewer candidates at once")
+    }
+
     /// The whole body and its share of the memory.
-    async fn read(&self, request: Request) -> Result<(body::Bytes, OwnedSemaphorePermit), Fault> {
-        let limit = self.limits.body;
-        let too_large = || {
-            Fault::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the body is larger than {limit} bytes"),
-            )
-            .hint("send fewer candidates at once")
-        };
+    async fn read(&self, request: Request) -> Result<(Vec<u8>, OwnedSemaphorePermit), Fault> {
         let length = request.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-        if length.is_some_and(|length| length > limit) {
-            return Err(too_large());
+        if length.is_some_and(|length| length > self.limits.body) {
+            return Err(self.too_large());
         }
-        // A body of unknown length may take as much as is allowed.
-        let share = self.take(length.unwrap_or(limit))?;
-        let reading = read(request.into_body(), limit);
-        let bytes = tokio::time::timeout(self.limits.patience, reading)
+        tokio::time::timeout(self.limits.patience, self.collect(request.into_body()))
             .await
             .map_err(|_| Fault::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?
-            .map_err(|too_long| {
-                if too_long {
-                    too_large()
-                } else {
-                    Fault::bad("the body was cut off")
-                }
-            })?;
+    }
+
+    /// The share grows with what has come, so that promises take nothing from others.
+    async fn collect(
+        &self,
+        mut body: body::Body,
+    ) -> Result<(Vec<u8>, OwnedSemaphorePermit), Fault> {
+        let mut bytes = Vec::new();
+        let mut share = self.take(0)?;
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| Fault::bad("the body was cut off"))?;
+            // Trailers are no part of it.
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            let needed = bytes.len() + data.len();
+            if needed > self.limits.body {
+                return Err(self.too_large());
+            }
+            if needed > bytes.capacity() {
+                // A quarter more, so that a long body is not moved for each of its parts.
+                let capacity = (needed + needed / 4).min(self.limits.body);
+                let missing = units(capacity).saturating_sub(share.num_permits());
+                share.merge(self.take_units(missing)?);
+                bytes.reserve_exact(capacity - bytes.len());
+            }
+            bytes.extend_from_slice(&data);
+        }
+        bytes.shrink_to_fit();
+        drop(share.split(share.num_permits().saturating_sub(units(bytes.len()))));
         Ok((bytes, share))
     }
 }
@@ -124,19 +153,17 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Fault> {
         let bodies = Bodies::from_ref(state);
-        let (bytes, mut share) = bodies.read(request).await?;
-        let bytes = if bytes.is_empty() {
-            b"{}".as_slice()
-        } else {
-            &bytes
-        };
+        let (mut bytes, mut share) = bodies.read(request).await?;
+        if bytes.is_empty() {
+            bytes.extend(b"{}");
+        }
+        let bytes = bytes.as_slice();
         // serde reads a list where an object is meant; a person who sends one made a mistake.
         if bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(Fault::bad(
                 "the body is not what is expected here: not a JSON object",
             ));
         }
-        drop(share.split(share.num_permits().saturating_sub(units(bytes.len()))));
         share.merge(bodies.room(bytes)?);
         let value =
             serde_json::from_slice(bytes).map_err(|error| unreadable::<T>(bytes, &error))?;
@@ -160,15 +187,6 @@ fn marks(json: &[u8]) -> usize {
         }
     }
     count
-}
-
-/// The whole body; `true` when it is longer than `limit`.
-async fn read(body: body::Body, limit: usize) -> Result<body::Bytes, bool> {
-    body::to_bytes(body, limit).await.map_err(|error| {
-        let error: &(dyn std::error::Error + 'static) = &error;
-        std::iter::successors(Some(error), |error| error.source())
-            .any(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>)
-    })
 }
 
 #[cfg(test)]

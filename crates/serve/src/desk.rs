@@ -3,11 +3,15 @@
 //! One thread owns the bench, which is neither async nor shared. Requests put jobs on the [`Board`]
 //! and wait for their outcome. A bench that fails is restarted.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use hotloop_flow::{Bench, BenchError, Candidate, Job, JobId, MachineFacts, Stage, Task};
+use hotloop_flow::{
+    Bench, BenchError, Candidate, Job, JobId, JobKey, Judgement, MachineFacts, Stage, Task,
+};
 
 use crate::board::{Board, Full, Key, Outcome, Ticket};
 use crate::fault::Fault;
@@ -66,12 +70,30 @@ impl State {
 }
 
 /// A candidate to judge.
+#[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     pub(crate) task: &'a Arc<Task>,
     pub(crate) candidate: &'a Candidate,
     pub(crate) stage: Option<Stage>,
     /// The name under which it is judged separately from all others.
     pub(crate) apart: Option<&'a str>,
+}
+
+fn key(wanted: &Wanted<'_>) -> Key {
+    let Wanted {
+        task,
+        candidate,
+        stage,
+        apart,
+    } = wanted;
+    Key {
+        job: JobKey {
+            task: task.hash.clone(),
+            candidate: candidate.hash().to_owned(),
+            stage: *stage,
+        },
+        apart: apart.map(|name| blake3::hash(name.as_bytes())),
+    }
 }
 
 impl Desk {
@@ -109,30 +131,24 @@ impl Desk {
         &self,
         group: impl IntoIterator<Item = Wanted<'a>>,
     ) -> Result<Vec<Ticket>, Full> {
-        let group = group.into_iter().map(
-            |Wanted {
-                 task,
-                 candidate,
-                 stage,
-                 apart,
-             }| {
-                let job = Job {
-                    id: JobId(0),
-                    task: Arc::clone(task),
-                    candidate: candidate.clone(),
-                    stage,
-                };
-                let key = Key {
-                    job: job.key(),
-                    apart: apart.map(|name| blake3::hash(name.as_bytes())),
-                };
-                (key, job)
-            },
-        );
+        let group = group.into_iter().map(|wanted| {
+            let job = Job {
+                id: JobId(0),
+                task: Arc::clone(wanted.task),
+                candidate: wanted.candidate.clone(),
+                stage: wanted.stage,
+            };
+            (key(&wanted), job)
+        });
         let group = group.collect();
         let tickets = self.shared.lock().board.attach(group);
         self.shared.changed.notify_all();
         tickets
+    }
+
+    /// Forgets a kept judgement, so that the next who asks gets a new one.
+    pub(crate) fn forget(&self, wanted: &Wanted<'_>, judgement: &Arc<Judgement>) {
+        self.shared.lock().board.forget_one(&key(wanted), judgement);
     }
 
     /// How often the bench came back on another machine class. While this number stays the same,
@@ -176,6 +192,16 @@ pub(crate) async fn outcome(mut ticket: Ticket, deadline: tokio::time::Instant) 
     }
 }
 
+/// A panic, as the bench's failure. What panicked has already reported it.
+fn bug(panic: &(dyn Any + Send)) -> BenchError {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    BenchError::machine(format!(
+        "a bug in hotloop ended the bench, which starts again: {}",
+        said.unwrap_or("no message")
+    ))
+}
+
 impl Drop for Desk {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
@@ -196,19 +222,20 @@ impl Shared {
     /// The main loop of the thread that owns the bench.
     fn work(&self, mut factory: Factory) {
         while !self.lock().closed {
-            let failed = match factory() {
-                Ok(mut bench) => {
-                    let facts = bench.facts();
-                    (self.listener)(&Notice::BenchReady {
-                        machine: facts.device.name().to_owned(),
-                    });
-                    self.lock().ready(facts);
-                    match self.judge(bench.as_mut()) {
-                        Ok(()) => return,
-                        Err(error) => error,
-                    }
-                }
-                Err(error) => error,
+            // A bug must not leave requests waiting for a bench that is gone.
+            let worked = catch_unwind(AssertUnwindSafe(|| {
+                let mut bench = factory()?;
+                let facts = bench.facts();
+                (self.listener)(&Notice::BenchReady {
+                    machine: facts.device.name().to_owned(),
+                });
+                self.lock().ready(facts);
+                self.judge(bench.as_mut())
+            }));
+            let failed = match worked {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error,
+                Err(panic) => bug(panic.as_ref()),
             };
             (self.listener)(&Notice::BenchFailed {
                 what: failed.what.clone(),
@@ -282,7 +309,7 @@ impl Shared {
     }
 
     fn take_in(&self, reply: hotloop_flow::Reply) {
-        let judged = reply.judged.and_then(hotloop_flow::Judgement::believable);
+        let judged = reply.judged.and_then(Judgement::believable);
         if let Ok(judgement) = &judged {
             self.metrics.judged(judgement);
         }

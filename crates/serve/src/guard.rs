@@ -16,6 +16,7 @@ use crate::fault::Fault;
 use crate::hosts::Hosts;
 use crate::metrics::Metrics;
 use crate::notice::{Listener, Notice, tame};
+use crate::places::counted;
 
 /// Whose connection a request came on.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +77,7 @@ struct Rates(Mutex<HashMap<IpAddr, (f64, Instant)>>);
 impl Rates {
     /// Takes one from an address's bucket; when it is empty, how long until there is one.
     fn take(&self, address: IpAddr, rate: f64, now: Instant) -> Result<(), Duration> {
+        let address = counted(address);
         let most = (rate * 2.0).max(1.0);
         let filled = |(left, since): (f64, Instant)| {
             (left + now.saturating_duration_since(since).as_secs_f64() * rate).min(most)
@@ -139,12 +141,15 @@ impl Guard {
             return Some(fault.status(StatusCode::TOO_MANY_REQUESTS));
         }
         if route != "/health" && !self.tokens.admit(request.headers()) {
-            let fault = Fault::new(
-                StatusCode::UNAUTHORIZED,
-                "a token is needed, and none or a wrong one was sent",
-            );
+            let what = if request.headers().contains_key(header::AUTHORIZATION) {
+                "the token that was sent is none of this service's"
+            } else {
+                "this service wants a token, and none was sent"
+            };
+            let fault = Fault::new(StatusCode::UNAUTHORIZED, what);
             return Some(fault.hint(
-                "send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/",
+                "send the header `Authorization: Bearer TOKEN`, or use http://any:TOKEN@host/, \
+                 with a token that this service was started with",
             ));
         }
         if self.tokens.0.is_empty() && !self.hosts.admit(request) {
@@ -282,6 +287,16 @@ mod tests {
                 .take(one, 10.0, start + Duration::from_millis(160))
                 .is_err()
         );
+    }
+
+    #[test]
+    fn a_network_of_version_6_has_one_rate() {
+        let rates = Rates::default();
+        let now = Instant::now();
+        let take = |address: &str| rates.take(address.parse().unwrap(), 1.0, now);
+        assert_eq!((take("2001:db8::1"), take("2001:db8::2")), (Ok(()), Ok(())));
+        assert!(take("2001:db8::ffff:1").is_err());
+        assert_eq!(take("2001:db8:0:1::1"), Ok(()), "another network");
     }
 
     #[test]

@@ -44,5 +44,5 @@ mod worth;
 pub use desk::Factory;
 pub use notice::{Listener, Notice};
 pub use server::Server;
-pub use settings::{Limits, Refusal, Settings};
+pub use settings::{Limits, Refusal, Settings, check_token};
 pub use watch::{Decode, Fleet, Watch, Watched};

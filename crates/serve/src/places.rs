@@ -62,7 +62,7 @@ impl Drop for Place {
 }
 
 /// What an address is counted as: whoever has one of IPv6 has all that share its first half.
-fn counted(address: IpAddr) -> IpAddr {
+pub(crate) fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let network = u128::from(address) >> 64 << 64;

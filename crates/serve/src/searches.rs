@@ -1,9 +1,11 @@
 //! The searches of other trainers: hands out prompts, takes in answers, keeps both in run
 //! directories.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+mod seen;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -11,6 +13,7 @@ use blake3::Hash;
 use hotloop_flow::{Candidate, MachineFacts, Reward, Stage, Task};
 use hotloop_run::foreign::{Answered, ForeignRun, Prompt, PromptId};
 use hotloop_run::{Interrupt, Layered, Plan};
+use tokio::sync::OnceCell;
 
 use crate::board::Outcome;
 use crate::catalogue::Catalogue;
@@ -19,16 +22,23 @@ use crate::fault::Fault;
 use crate::notice::{Listener, Notice, tame};
 use crate::settings::{Limits, Settings};
 use crate::worth::Worth;
-
-/// The most answers that are remembered so that none is taken in twice.
-const REMEMBERED: usize = 200_000;
+use seen::Seen;
 
 type Opened = Arc<Mutex<ForeignRun>>;
 
-/// An open run, and when it was asked for last.
+/// A place for an open run, and when it was asked for last.
 struct Open {
-    run: Opened,
+    /// Empty while the first who asked for the run opens it; others who want it wait for that.
+    place: Arc<OnceCell<Opened>>,
     used: Instant,
+}
+
+impl Open {
+    /// Whether it may make room. A request that uses the run or the place holds it, too.
+    fn is_idle(&self, idle: Duration) -> bool {
+        let is_unused = |run: &Opened| Arc::strong_count(run) == 1 && self.used.elapsed() >= idle;
+        Arc::strong_count(&self.place) == 1 && self.place.get().is_none_or(is_unused)
+    }
 }
 
 /// The runs of foreign trainers.
@@ -41,34 +51,8 @@ pub(crate) struct Searches {
     desk: Arc<Desk>,
     worth: Arc<Worth>,
     listener: Listener,
-    open: tokio::sync::Mutex<BTreeMap<String, Open>>,
+    open: Mutex<BTreeMap<String, Open>>,
     seen: Arc<Mutex<Seen>>,
-}
-
-/// Answers that were taken in already, since a request may be sent again. Hashes stand for names,
-/// which may be long.
-#[derive(Default)]
-struct Seen {
-    keys: HashSet<Hash>,
-    order: VecDeque<Hash>,
-}
-
-impl Seen {
-    fn has(&self, key: &Hash) -> bool {
-        self.keys.contains(key)
-    }
-
-    fn mark(&mut self, key: Hash) {
-        if !self.keys.insert(key) {
-            return;
-        }
-        self.order.push_back(key);
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.keys.remove(&oldest);
-        }
-    }
 }
 
 /// The answers to one prompt, those that may come again by their keys.
@@ -156,7 +140,7 @@ impl Searches {
             desk,
             worth,
             listener,
-            open: tokio::sync::Mutex::default(),
+            open: Mutex::default(),
             seen: Arc::default(),
         }
     }
@@ -167,14 +151,18 @@ impl Searches {
         all: impl Iterator<Item = JudgedAnswer<'a>>,
     ) -> Result<(), Fault> {
         let mut steps: BTreeMap<String, Taken> = BTreeMap::new();
-        for (place, answer) in all.enumerate() {
+        let mut named: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for answer in all {
             let Some(prompt) = answer.prompt else {
                 continue;
             };
-            // An answer with a name may come twice; its place keeps copies in one batch distinct.
-            let key = answer
-                .id
-                .map(|id| blake3::hash(format!("{}\n{place}\n{id}", prompt.name).as_bytes()));
+            // An answer with a name may come twice, and among others then. How often its name came
+            // before keeps copies in one batch distinct.
+            let key = answer.id.map(|id| {
+                let copy = named.entry((&prompt.name, id)).or_default();
+                *copy += 1;
+                blake3::hash(format!("{}\n{copy}\n{id}", prompt.name).as_bytes())
+            });
             let answered = Answered {
                 made: answer.made.clone(),
                 judged: answer
@@ -278,24 +266,65 @@ impl Searches {
         Ok(run)
     }
 
+    /// Opening may take long, and keeps nobody waiting who wants another run.
     async fn opened(&self, name: &str, task: Option<&str>) -> Result<Opened, Fault> {
-        let mut open = self.open.lock().await;
+        let place = self.place(name, task)?;
+        let opening = || async {
+            let run = self.open(name, task).await?;
+            Ok::<_, Fault>(Arc::new(Mutex::new(run)))
+        };
+        let opened = place.get_or_try_init(opening).await.map(Arc::clone);
+        if opened.is_err() {
+            let mut open = self.places();
+            // Here and in the map; others who wait try again.
+            if Arc::strong_count(&place) == 2 && !place.initialized() {
+                open.remove(name);
+            }
+        }
+        opened
+    }
+
+    fn places(&self) -> MutexGuard<'_, BTreeMap<String, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run's place, a new one if it has none.
+    fn place(&self, name: &str, task: Option<&str>) -> Result<Arc<OnceCell<Opened>>, Fault> {
+        let mut open = self.places();
         if let Some(known) = open.get_mut(name) {
             known.used = Instant::now();
-            return Ok(Arc::clone(&known.run));
+            return Ok(Arc::clone(&known.place));
         }
-        let directory = self.folder.join(name);
-        let exists = directory.join("run.toml").is_file();
-        if !exists && task.is_none() {
+        if task.is_none() && !self.exists(name) {
             return Err(Fault::unknown(format!("there is no run `{name}`"))
                 .hint("name a task to begin it, as in {\"run\": \"NAME\", \"task\": \"matmul\", \"n\": 8}"));
+        }
+        if !self.exists(name) {
+            self.catalogue.find(task)?;
         }
         if let Some(idle) = make_room(&mut open, &self.limits)? {
             (self.listener)(&Notice::RunClosed { run: idle });
         }
+        let place = Arc::new(OnceCell::new());
+        open.insert(
+            name.to_owned(),
+            Open {
+                place: Arc::clone(&place),
+                used: Instant::now(),
+            },
+        );
+        Ok(place)
+    }
+
+    fn exists(&self, name: &str) -> bool {
+        self.folder.join(name).join("run.toml").is_file()
+    }
+
+    async fn open(&self, name: &str, task: Option<&str>) -> Result<ForeignRun, Fault> {
+        let begins = (!self.exists(name)).then(|| self.catalogue.find(task));
         let opening = Opening {
-            directory,
-            begins: (!exists).then(|| self.catalogue.find(task)).transpose()?,
+            directory: self.folder.join(name),
+            begins: begins.transpose()?,
             set: self.set.clone(),
             catalogue: Arc::clone(&self.catalogue),
             facts: self
@@ -310,14 +339,6 @@ impl Searches {
             run: name.to_owned(),
             steps: run.state().finished(),
         });
-        let run = Arc::new(Mutex::new(run));
-        open.insert(
-            name.to_owned(),
-            Open {
-                run: Arc::clone(&run),
-                used: Instant::now(),
-            },
-        );
         Ok(run)
     }
 }
@@ -370,12 +391,9 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
     if open.len() < limits.runs {
         return Ok(None);
     }
-    // A request that uses the run holds it, too.
-    let is_idle =
-        |one: &Open| Arc::strong_count(&one.run) == 1 && one.used.elapsed() >= limits.idle;
     let idle = open
         .iter()
-        .filter(|(_, one)| is_idle(one))
+        .filter(|(_, one)| one.is_idle(limits.idle))
         .min_by_key(|(_, one)| one.used);
     let Some(name) = idle.map(|(name, _)| name.clone()) else {
         let (runs, idle_s) = (
@@ -391,8 +409,8 @@ fn make_room(open: &mut BTreeMap<String, Open>, limits: &Limits) -> Result<Optio
                  a second service with its own folder of runs has its own limit"
         )));
     };
-    open.remove(&name);
-    Ok(Some(name))
+    let closed = open.remove(&name);
+    Ok(closed.filter(|one| one.place.initialized()).map(|_| name))
 }
 
 /// Does something with a run on a thread that may wait: for the disk, or for somebody who holds the
@@ -471,20 +489,5 @@ mod tests {
         ] {
             assert_eq!(parse_name(name), None, "{name}");
         }
-    }
-
-    #[test]
-    fn an_answer_is_new_once() {
-        let mut seen = Seen::default();
-        let key = |name: &str| blake3::hash(name.as_bytes());
-        assert!(!seen.has(&key("a")));
-        seen.mark(key("a"));
-        seen.mark(key("a"));
-        assert!(seen.has(&key("a")) && seen.order.len() == 1);
-        for number in 0..REMEMBERED {
-            seen.mark(key(&number.to_string()));
-        }
-        assert!(!seen.has(&key("a")));
-        assert!(seen.keys.len() <= REMEMBERED && seen.order.len() <= REMEMBERED);
     }
 }

@@ -128,6 +128,24 @@ impl Refusal {
     }
 }
 
+/// Refuses a token that can be guessed, or that no header can carry.
+pub fn check_token(token: &str) -> Result<(), Refusal> {
+    if token.len() < TOKEN_BYTES {
+        let long = hotloop_flow::count(token.len(), "character");
+        return Err(Refusal::new(
+            format!("a token has {long}; it needs at least {TOKEN_BYTES}"),
+            "`openssl rand -hex 24` makes a good one",
+        ));
+    }
+    if token.chars().any(|c| !c.is_ascii_graphic()) {
+        return Err(Refusal::new(
+            "a token holds white space or what is not ASCII",
+            "use letters and digits; `openssl rand -hex 24` makes a good one",
+        ));
+    }
+    Ok(())
+}
+
 impl Settings {
     /// A service on this machine's loopback for these tasks.
     pub fn new(tasks: impl IntoIterator<Item = Task>, runs: PathBuf) -> Self {
@@ -163,25 +181,9 @@ impl Settings {
             )
             .remedy(Remedy::TokenFile));
         }
-        if let Some(token) = self.tokens.iter().find(|token| token.len() < TOKEN_BYTES) {
-            return Err(Refusal::new(
-                format!(
-                    "a token has {}; it needs at least {TOKEN_BYTES}",
-                    hotloop_flow::count(token.len(), "character")
-                ),
-                "`openssl rand -hex 24` makes a good one",
-            ));
-        }
-        if self
-            .tokens
+        self.tokens
             .iter()
-            .any(|token| token.chars().any(|c| !c.is_ascii_graphic()))
-        {
-            return Err(Refusal::new(
-                "a token holds white space or what is not ASCII",
-                "use letters and digits",
-            ));
-        }
+            .try_for_each(|token| check_token(token))?;
         if let Some(task) = self
             .task
             .as_ref()

@@ -63,6 +63,9 @@ impl Worth {
             .ok_or_else(|| Fault::later(format!("the seed of {name} is being judged"), wait))?;
         let judgement = judged.map_err(|error| Fault::machine(&error))?;
         if let Err(unusable) = seed::measured(task, &judgement.verdict) {
+            // The seed is as it was when its task was made, so the machine is at fault, and its
+            // failures are not kept. A disturbed timing may be all that was wrong.
+            self.desk.forget(&wanted, &judgement);
             let fault = Fault::later(unusable.to_string(), wait);
             return Err(if Reward::Ladder.needs_seed(task) {
                 fault

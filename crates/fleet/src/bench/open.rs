@@ -148,7 +148,7 @@ async fn machine(
 }
 
 fn choose(beats: &[Beat], terms: &Terms, class: Option<&str>) -> Option<(String, MachineFacts)> {
-    let mut slots: HashMap<&str, (u32, &MachineFacts)> = HashMap::new();
+    let mut slots: HashMap<&str, (u64, &MachineFacts)> = HashMap::new();
     for beat in beats {
         let mut facts = terms
             .languages
@@ -159,7 +159,7 @@ fn choose(beats: &[Beat], terms: &Terms, class: Option<&str>) -> Option<(String,
         let fits = beat.state == State::Ready && beat.threads >= terms.how.threads;
         let named = class.is_none_or(|class| class == beat.class);
         if let (Some(facts), true, true) = (facts, fits, named) {
-            slots.entry(&beat.class).or_insert((0, facts)).0 += beat.slots;
+            slots.entry(&beat.class).or_insert((0, facts)).0 += u64::from(beat.slots);
         }
     }
     // Ties are broken by name, so that two coordinators choose the same class.

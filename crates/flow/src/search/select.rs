@@ -10,6 +10,8 @@ use crate::prompt::Role;
 use crate::random::Random;
 use crate::stage::Stage;
 
+/// More places than this are never filled: no pool has so many nodes.
+const PLACES: usize = 1 << 20;
 /// The share of a stage's correct nodes that is deepened.
 const TOP: f64 = 0.4;
 /// The following share, which is improved.
@@ -39,7 +41,7 @@ pub fn select(
         stage: settings.first_stage(),
     }];
     let mut taken: BTreeSet<String> = BTreeSet::from([seed_normal.to_owned()]);
-    let places = settings.parents.saturating_sub(1);
+    let places = settings.parents.saturating_sub(1).min(PLACES);
     let mut queues: Vec<(Role, VecDeque<&Node>)> = SHARES
         .into_iter()
         .filter(|(role, _)| settings.allows(*role))

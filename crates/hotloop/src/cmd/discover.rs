@@ -1,5 +1,6 @@
 //! `hotloop discover`: arms with equal budgets on one task, and one verdict.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hotloop_run::discovery::{self, Arm, Comparison, Finding, Outcome, Verdict};
@@ -42,12 +43,7 @@ pub(crate) fn run(arguments: &DiscoverArgs) -> Result<Status, Failure> {
         return plan::foretell(&plan, budget_s, arguments.json);
     }
     if arguments.file.is_none() {
-        let unwritable = |error: std::io::Error| {
-            Failure::user(error.to_string()).hint("choose another folder with --out")
-        };
-        fs_err::create_dir_all(&out).map_err(unwritable)?;
-        let said = "# Everything is set on the command line of each run.\n";
-        fs_err::write(out.join(BASE), said).map_err(unwritable)?;
+        write_base(&out)?;
     }
     if !arguments.json {
         introduce(arguments, task, &out);
@@ -55,6 +51,35 @@ pub(crate) fn run(arguments: &DiscoverArgs) -> Result<Status, Failure> {
     let status = plan::drive(&plan, &out, budget_s, arguments.json)?.status;
     tell(&out, arguments.json)?;
     Ok(status)
+}
+
+/// Writes the file that every run starts from, unless an earlier call did.
+fn write_base(out: &Path) -> Result<(), Failure> {
+    const SAID: &str = "# Everything is set on the command line of each run.\n";
+    let unwritable = |error: std::io::Error| {
+        Failure::user(error.to_string()).hint("choose another folder with --out")
+    };
+    fs_err::create_dir_all(out).map_err(unwritable)?;
+    let path = out.join(BASE);
+    match fs_err::File::create_new(&path) {
+        Ok(mut file) => file.write_all(SAID.as_bytes()).map_err(unwritable),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let there = fs_err::read(&path).map_err(unwritable)?;
+            // A kill may have left less of it.
+            if SAID.as_bytes().starts_with(&there) {
+                return fs_err::write(&path, SAID).map_err(unwritable);
+            }
+            let path = path.display();
+            Err(
+                Failure::user(format!("{path}: it exists, and no discovery wrote it")).hint(
+                    format!(
+                        "choose another --out, move it away, or start from it with --file {path}"
+                    ),
+                ),
+            )
+        }
+        Err(error) => Err(unwritable(error)),
+    }
 }
 
 fn out(arguments: &DiscoverArgs, task: &str) -> PathBuf {
@@ -381,6 +406,26 @@ mod tests {
         assert!(fails("discover matmul --model nano --answers 0").contains("end"));
         assert!(fails("discover matmul --model nano --set learning.k=0").contains("learning.k"));
         assert!(fails("discover matmul").contains("model"));
+    }
+
+    #[test]
+    fn a_foreign_run_file_is_not_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        write_base(&out).expect("nothing is there");
+        write_base(&out).expect("an earlier call wrote it");
+        let path = out.join(BASE);
+        std::fs::write(&path, "seed = 7\n").expect("written");
+        let refused = write_base(&out).expect_err("somebody else wrote it");
+        assert!(
+            refused.what().contains("discover.toml: it exists"),
+            "{}",
+            refused.what()
+        );
+        assert_eq!(
+            std::fs::read_to_string(&path).expect("it is there"),
+            "seed = 7\n"
+        );
     }
 
     #[test]

@@ -123,10 +123,10 @@ fn up(config: &Config, file: &Path, wait: f64, json: bool) -> Result<Status, Fai
 
 /// A look at a fleet whenever somebody asks for it.
 pub(crate) fn looked_at(fleet: &str) -> Result<hotloop_serve::Fleet, Failure> {
-    let named = fleets::named(fleet)?;
+    let (named, name) = (fleets::named(fleet)?, fleet.to_owned());
     Ok(Box::new(move || match look(&named) {
         Ok(status) => serde_json::to_value(status).unwrap_or_default(),
-        Err(failure) => serde_json::json!({"problem": failure.what()}),
+        Err(failure) => serde_json::json!({"name": name, "problem": failure.what()}),
     }))
 }
 
@@ -225,11 +225,11 @@ fn absent(status: &FleetStatus) -> Vec<String> {
 }
 
 fn head(status: &FleetStatus) -> String {
-    let slots: u32 = status
+    let slots: u64 = status
         .workers
         .iter()
         .filter(|beat| beat.state == State::Ready)
-        .map(|beat| beat.slots)
+        .map(|beat| u64::from(beat.slots))
         .sum();
     let rate: f64 = status.workers.iter().map(|beat| beat.per_minute).sum();
     let errors: u64 = status.workers.iter().map(|beat| beat.failed).sum();

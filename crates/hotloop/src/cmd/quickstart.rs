@@ -89,7 +89,7 @@ fn told(learned: &RunReport, control: Option<&RunReport>, folder: &Path) -> Stri
     }
     let (against, name) = match control {
         Some(control) => (&control.after, "the control's"),
-        None => (&learned.before, "before"),
+        None => (&learned.before, "that before"),
     };
     if let (Some(before), Some(after)) = (against, &learned.after) {
         lines.push(compared(after.speed, before.speed, name));
@@ -115,11 +115,13 @@ fn compared(after: Estimate, before: Estimate, name: &str) -> String {
     } else {
         "overlap"
     };
-    let times = after.value / before.value;
-    format!(
-        "After learning the mean is {times:.1} times {name} (failures count 0); the intervals \
-         {apart}."
-    )
+    let times = if before.value > 0.0 {
+        format!("{:.1} times {name}", after.value / before.value)
+    } else {
+        // Nothing is a number of times nothing.
+        format!("{}, and {name} is 0", number(after.value))
+    };
+    format!("After learning the mean is {times} (failures count 0); the intervals {apart}.")
 }
 
 fn probes(learned: &RunReport, control: Option<&RunReport>) -> Table {
@@ -209,15 +211,25 @@ mod tests {
             (
                 estimate(1.0, 2.0),
                 estimate(5.0, 6.0),
-                "0.3 times before (failures count 0); the intervals are apart",
+                "0.3 times that before (failures count 0); the intervals are apart",
             ),
             (
                 estimate(1.0, 3.0),
                 estimate(2.0, 6.0),
                 "the intervals overlap",
             ),
+            (
+                estimate(3.0, 3.0),
+                estimate(0.0, 0.0),
+                "the mean is 3.00, and that before is 0 (failures count 0); the intervals are apart",
+            ),
+            (
+                estimate(0.0, 0.0),
+                estimate(0.0, 0.0),
+                "the mean is 0.000, and that before is 0 (failures count 0); the intervals overlap",
+            ),
         ] {
-            let told = compared(after, before, "before");
+            let told = compared(after, before, "that before");
             assert!(told.contains(words), "{told}");
         }
     }

@@ -98,8 +98,17 @@ pub(crate) fn run(arguments: &ReplayArgs) -> Result<Status, Failure> {
     Ok(if judging.stopped() {
         Status::Interrupted
     } else {
-        Status::Fine
+        status(&replayed)
     })
+}
+
+/// Some claims are not replayed where the machine failed.
+fn status(replayed: &[Outcome]) -> Status {
+    if replayed.iter().any(|one| one.failures > 0) {
+        Status::MachineFailed
+    } else {
+        Status::Fine
+    }
 }
 
 /// What makes a comparison less than exact.
@@ -287,5 +296,29 @@ fn now(one: &Outcome) -> String {
         "the machine failed".to_owned()
     } else {
         parts.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_failed_decides_the_status() {
+        let outcome = |failures| Outcome {
+            hash: "a".repeat(12),
+            file: String::new(),
+            step: 1,
+            stage: None,
+            unit: "GFLOPS",
+            seen: 1.0,
+            confirmed: None,
+            replayed: None,
+            verdicts: BTreeMap::new(),
+            why: None,
+            failures,
+        };
+        assert_eq!(status(&[outcome(0), outcome(0)]), Status::Fine);
+        assert_eq!(status(&[outcome(0), outcome(1)]), Status::MachineFailed);
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::review::ReviewArgs;
-use crate::cmd::judge::load;
+use crate::cmd::evaluate::kept;
 use crate::cmd::{report, sample, train};
 use crate::failure::{Failure, Status};
 use crate::models;
@@ -140,29 +140,19 @@ struct Kept {
 }
 
 fn of_evaluation(folder: &Path, found: &mut Vec<Known>) -> Result<(), Failure> {
-    let index = folder.join("answers.jsonl");
-    let text = fs_err::read_to_string(&index).map_err(|error| {
-        Failure::user(error.to_string())
-            .hint("name a run's directory, or a folder that `hotloop evaluate --keep` wrote")
-    })?;
     let mut tasks: BTreeMap<String, Arc<Task>> = BTreeMap::new();
-    for (number, line) in text.lines().enumerate() {
-        let kept: Kept = serde_json::from_str(line).map_err(|error| {
-            let place = format!("{}, line {}: {error}", index.display(), number + 1);
-            Failure::user(place).hint("`hotloop evaluate --keep` writes such files")
-        })?;
+    for kept in kept::read::<Kept>(folder)? {
         let Some(label) = kept.verdict.filter(|label| *label != Label::Malformed) else {
             continue;
         };
         let task = if let Some(task) = tasks.get(&kept.task) {
             Arc::clone(task)
         } else {
-            let task = Arc::new(load(&kept.task)?);
+            let task = Arc::new(kept::task(folder, &kept.task)?);
             tasks.insert(kept.task.clone(), Arc::clone(&task));
             task
         };
-        let source = fs_err::read_to_string(folder.join(&kept.file))
-            .map_err(|error| Failure::user(error.to_string()))?;
+        let source = kept::source(folder, &kept.file)?;
         found.push(Known {
             task,
             source,
@@ -173,25 +163,56 @@ fn of_evaluation(folder: &Path, found: &mut Vec<Known>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The opinions that the file has already. What a kill left of its last line goes.
+/// How each line of the file begins.
+const BEGINNING: &[u8] = b"{\"key\":\"";
+
+/// The opinions that the file has already. What a kill left of its last line goes, but only from a
+/// file of opinions.
 fn earlier(path: &Path) -> Result<BTreeMap<String, Line>, Failure> {
     if !path.exists() {
         return Ok(BTreeMap::new());
     }
-    let text = fs_err::read_to_string(path).map_err(|error| Failure::user(error.to_string()))?;
-    let end = text.rfind('\n').map_or(0, |at| at + 1);
-    if end < text.len() {
-        fs_err::write(path, &text[..end]).map_err(|error| Failure::user(error.to_string()))?;
-    }
+    let unreadable = |error: std::io::Error| Failure::user(error.to_string());
+    let foreign = |number: usize, why: &str| {
+        let place = format!("{}, line {}: {why}", path.display(), number + 1);
+        Failure::user(place).hint("it holds no opinions; name another file with --out")
+    };
+    let bytes = fs_err::read(path).map_err(unreadable)?;
+    let end = bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let (whole, torn) = bytes.split_at(end);
     let mut lines = BTreeMap::new();
-    for (number, line) in text[..end].lines().enumerate() {
-        let line: Line = serde_json::from_str(line).map_err(|error| {
-            let place = format!("{}, line {}: {error}", path.display(), number + 1);
-            Failure::user(place).hint("it holds no opinions; name another file with --out")
-        })?;
+    let mut count = 0;
+    for (number, line) in whole.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let line: Line =
+            serde_json::from_slice(line).map_err(|error| foreign(number, &error.to_string()))?;
         lines.insert(line.key.clone(), line);
+        count += 1;
+    }
+    if !torn.is_empty() {
+        if !is_torn(torn) {
+            return Err(foreign(
+                count,
+                "it does not end, and is not the beginning of an opinion",
+            ));
+        }
+        let file = fs_err::OpenOptions::new().write(true).open(path);
+        file.and_then(|file| file.set_len(end as u64))
+            .map_err(unreadable)?;
     }
     Ok(lines)
+}
+
+/// Whether a kill can have left this of a line.
+fn is_torn(rest: &[u8]) -> bool {
+    match serde_json::from_slice::<Line>(rest) {
+        Ok(_) => true,
+        Err(error) => {
+            error.is_eof() && (rest.starts_with(BEGINNING) || BEGINNING.starts_with(rest))
+        }
+    }
 }
 
 fn ask(
@@ -350,4 +371,57 @@ fn table(agreement: &Agreement) -> String {
         agreement.broken,
         agreement.asked
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read from a file, and what is left of it.
+    fn read(text: &[u8]) -> (Result<usize, String>, Vec<u8>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("opinions.jsonl");
+        std::fs::write(&path, text).expect("written");
+        let read = earlier(&path)
+            .map(|lines| lines.len())
+            .map_err(|failure| failure.what().to_owned());
+        (read, std::fs::read(&path).expect("it is still there"))
+    }
+
+    #[test]
+    fn only_a_file_of_opinions_loses_a_torn_line() {
+        let line = |key: &str| {
+            let line = Line {
+                key: key.to_owned(),
+                task: "matmul".to_owned(),
+                verdict: Label::Wrong,
+                injected: false,
+                opinion: None,
+                why: Some("ä".to_owned()),
+            };
+            serde_json::to_string(&line).expect("it has a JSON form")
+        };
+        let (first, second) = (format!("{}\n", line("a")), line("b"));
+        for cut in 0..=second.len() {
+            let text = [first.as_bytes(), &second.as_bytes()[..cut]].concat();
+            assert_eq!(read(&text), (Ok(1), first.clone().into_bytes()), "{cut}");
+        }
+        let foreign: [&[u8]; 6] = [
+            b"years of work",
+            b"years\nof work",
+            b"{\"key\": 3}",
+            b"{\"key\":\"a\"}",
+            b"{\"other\":\"a",
+            b"\xff\xfe",
+        ];
+        for text in foreign {
+            let (read, left) = read(text);
+            let why = read.expect_err("it is no file of opinions");
+            assert!(why.contains("opinions.jsonl, line 1"), "{why}");
+            assert_eq!(left, text);
+        }
+        let (read, left) = read([first.as_bytes(), b"notes"].concat().as_slice());
+        assert!(read.is_err_and(|why| why.contains("line 2")));
+        assert!(left.ends_with(b"notes"));
+    }
 }

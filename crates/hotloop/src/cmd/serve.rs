@@ -86,7 +86,7 @@ fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
         .collect::<Result<_, _>>()?;
     let mut settings = Settings::new(tasks, arguments.run_folder.clone());
     settings.bind = arguments.bind;
-    settings.tokens = tokens(arguments.token_file.as_deref())?;
+    settings.tokens = tokens(std::env::var(TOKEN).ok(), arguments.token_file.as_deref())?;
     settings.hosts.clone_from(&arguments.host);
     settings.tls = arguments.tls_cert.clone().zip(arguments.tls_key.clone());
     settings.task.clone_from(&arguments.task);
@@ -107,23 +107,33 @@ fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
     }
 }
 
-fn tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
-    let mut tokens: Vec<String> = std::env::var(TOKEN).ok().into_iter().collect();
+/// The tokens of the environment and of the file, each checked where it stands.
+fn tokens(variable: Option<String>, file: Option<&Path>) -> Result<Vec<String>, Failure> {
+    let sound = |place: &str, token: &str| {
+        hotloop_serve::check_token(token).map_err(|refusal| {
+            let what = format!("{place}: {refusal}");
+            Failure::from(refusal).about(what)
+        })
+    };
+    let mut tokens: Vec<String> = variable.into_iter().collect();
+    tokens.iter().try_for_each(|token| sound(TOKEN, token))?;
     if let Some(file) = file {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Failure::user(format!("--token-file {}: {error}", file.display())))?;
-        let lines = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let before = tokens.len();
-        tokens.extend(lines.map(str::to_owned));
-        if tokens.len() == before {
-            return Err(Failure::user(format!(
-                "--token-file {}: there is no token in it",
-                file.display()
+        let name = format!("--token-file {}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            Failure::user(format!("{name}: {error}")).hint(format!(
+                "write a token into it, one a line, or into {TOKEN}"
             ))
-            .hint("`openssl rand -hex 24` makes a good one"));
+        })?;
+        let before = tokens.len();
+        for (number, line) in text.lines().map(str::trim).enumerate() {
+            if !line.is_empty() && !line.starts_with('#') {
+                sound(&format!("{name}, line {}", number + 1), line)?;
+                tokens.push(line.to_owned());
+            }
+        }
+        if tokens.len() == before {
+            return Err(Failure::user(format!("{name}: there is no token in it"))
+                .hint("`openssl rand -hex 24` makes a good one"));
         }
     }
     Ok(tokens)
@@ -132,6 +142,28 @@ fn tokens(file: Option<&Path>) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bad_token_is_named_by_its_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tokens.txt");
+        std::fs::write(&file, "# ours\n\n0123456789abcdef\nshort\n").expect("written");
+        let why = |variable: Option<&str>, file: Option<&Path>| {
+            let refused = tokens(variable.map(str::to_owned), file).expect_err("it is bad");
+            refused.what().to_owned()
+        };
+        assert_eq!(
+            why(Some(""), None),
+            "HOTLOOP_TOKEN: a token has 0 characters; it needs at least 16"
+        );
+        assert!(
+            why(None, Some(&file))
+                .ends_with("tokens.txt, line 4: a token has 5 characters; it needs at least 16")
+        );
+        std::fs::write(&file, "0123456789abcdef\n").expect("written");
+        let both = tokens(Some("another-long-token".to_owned()), Some(&file));
+        assert_eq!(both.expect("both are good").len(), 2);
+    }
 
     #[test]
     fn services_of_one_host_have_distinct_scopes_that_survive_a_restart() {

@@ -52,7 +52,12 @@ fn name(remedy: Remedy, command: &clap::Command) -> Option<String> {
         Remedy::TaskList => ("", "", "hotloop task list"),
     };
     if !flag.is_empty() && has(flag) {
-        Some(format!("--{flag}"))
+        let or = if remedy == Remedy::TokenFile {
+            " or HOTLOOP_TOKEN"
+        } else {
+            ""
+        };
+        Some(format!("--{flag}{or}"))
     } else if !key.is_empty() && has("set") {
         Some(key.to_owned())
     } else if !other.is_empty() {

@@ -159,6 +159,41 @@ fn a_run_is_cut_off_when_its_time_is_over_and_may_get_another_end() {
     assert_eq!(place.state("learns-1").as_deref(), Some("done"), "{said}");
 }
 
+/// `--out` may name a folder that has long been there, and a job may be called like one in it.
+#[test]
+fn a_folder_that_no_job_made_is_left_alone() {
+    let place = Place::new(PLAN);
+    let thesis = place.path("out/broken/thesis.tex");
+    std::fs::create_dir_all(thesis.parent().unwrap()).unwrap();
+    std::fs::write(&thesis, "years of work").unwrap();
+    for more in [&[][..], &["--dry-run"], &["--only", "broken"]] {
+        let (status, _, error) = ended(&mut place.command(more));
+        assert_eq!(status, 1, "{error}");
+        assert!(
+            error.contains("out/broken exists, and no job made it")
+                && error.contains("choose another --out"),
+            "{error}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&thesis).unwrap(), "years of work");
+    // A run that the plan did not begin is not continued either.
+    let place = Place::new(PLAN);
+    std::fs::create_dir_all(place.path("out/learns-1")).unwrap();
+    std::fs::write(place.path("out/learns-1/run.toml"), RUN).unwrap();
+    let (status, _, error) = ended(&mut place.command(&["--only", "learns-1"]));
+    assert_eq!(status, 1, "{error}");
+    assert!(
+        error.contains("learns-1 exists, and no job made it"),
+        "{error}"
+    );
+    // An empty folder is nobody's.
+    let place = Place::new(PLAN);
+    std::fs::create_dir_all(place.path("out/broken")).unwrap();
+    let (_, _, error) = ended(&mut place.command(&["--only", "broken"]));
+    assert!(!error.contains("no job made it"), "{error}");
+    assert_eq!(place.state("broken").as_deref(), Some("failed"));
+}
+
 #[test]
 fn a_dry_run_shows_jobs_that_fit_the_budget() {
     let place = Place::new(PLAN);

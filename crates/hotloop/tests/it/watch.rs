@@ -23,8 +23,13 @@ pub(crate) struct Page {
 
 impl Page {
     pub(crate) fn over(folder: &Path) -> Self {
+        Self::with(folder, &[])
+    }
+
+    fn with(folder: &Path, more: &[&str]) -> Self {
         let mut child = hotloop(&["watch", "--bind", "127.0.0.1:0", "--json"])
             .arg(folder)
+            .args(more)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -116,6 +121,65 @@ fn the_page_fills_while_a_run_goes_on_and_survives_its_death() {
     browser.until(&format!("{STATE} === 'over'"));
     assert!(browser.text().contains("Where the seconds go"));
     assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_fleet_that_does_not_answer_leaves_the_pages_of_runs_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let shape = Shape {
+        steps: 2,
+        groups: 1,
+        members: 2,
+        tokens: 1,
+        source: &|number| format!("int x{number};"),
+        why: "",
+    };
+    made::run(&folder.path().join("run"), &shape);
+    // Nothing listens there.
+    let page = Page::with(folder.path(), &["--fleet", "nats://127.0.0.1:1"]);
+    let (status, _, told) = page.ask("GET /data/fleet", "localhost");
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((status, &told["name"]), (200, &"nats://127.0.0.1:1".into()));
+    assert!(told["problem"].is_string(), "{told}");
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.go(&format!("{}/#/run/run", page.address));
+    browser.until("document.body.innerText.includes('nats://127.0.0.1:1 does not answer')");
+    assert!(browser.text().contains("Where the seconds go"));
+    browser.until("document.querySelectorAll('.row').length > 1");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_pipe_for_a_journal_stops_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pipe, run) = (folder.path().join("a-pipe"), folder.path().join("run"));
+    std::fs::create_dir(&pipe).unwrap();
+    let journal = pipe.join("events.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(journal).status();
+    assert!(made.unwrap().success());
+    let shape = Shape {
+        steps: 1,
+        groups: 1,
+        members: 2,
+        tokens: 1,
+        source: &|number| format!("int x{number};"),
+        why: "",
+    };
+    made::run(&run, &shape);
+    let page = Page::over(folder.path());
+    let begin = std::time::Instant::now();
+    loop {
+        let (_, _, told) = page.ask("GET /data/runs", "localhost");
+        let heads: Value = serde_json::from_str(&told).unwrap();
+        if heads[0]["steps"] == 1 {
+            assert_eq!(heads.as_array().unwrap().len(), 1, "{heads}");
+            break;
+        }
+        assert!(begin.elapsed().as_secs() < 60, "{heads}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
 }
 
 /// Filters the list, and opens a candidate from the keyboard.

@@ -213,6 +213,10 @@ impl Laid {
                 {
                     self.lay(inner, value, default, (file, &key));
                 }
+                (Some(_), value, default) if !is_finite(value) => {
+                    let what = format!("must be a finite number, such as {default}");
+                    self.mistakes.push(Mistake::new(file, &key, what));
+                }
                 (Some(place), value, default) => {
                     let listed = key == LISTED && is_list_of_strings(value);
                     if let Some(value) = if listed {
@@ -273,6 +277,16 @@ fn fitted(value: &Value, default: &Value) -> Option<Value> {
         (Value::Integer(whole), Value::Float(_)) => Some(Value::Float(*whole as f64)),
         _ if value.same_type(default) => Some(value.clone()),
         _ => None,
+    }
+}
+
+/// Whether no number in it is infinite or NaN, which TOML can write and nothing can compute with.
+fn is_finite(value: &Value) -> bool {
+    match value {
+        Value::Float(number) => number.is_finite(),
+        Value::Array(values) => values.iter().all(is_finite),
+        Value::Table(table) => table.values().all(is_finite),
+        _ => true,
     }
 }
 

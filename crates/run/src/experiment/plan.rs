@@ -1,7 +1,7 @@
 //! A plan: reads a file into jobs in order, and checks everything before anything runs.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -125,6 +125,12 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
             let name = variables
                 .fill(&entry.name, &mut Vec::new())
                 .map_err(|what| format!("job `{}`: name: {what}", entry.name))?;
+            if !is_folder(&name) {
+                return Err(format!(
+                    "`{name}` cannot name a job: its folder is called like it; use one folder's \
+                     name, which does not begin with a dot"
+                ));
+            }
             if named.iter().any(|(other, ..)| *other == name) {
                 return Err(format!("two jobs are called `{name}`: rename one"));
             }
@@ -177,6 +183,13 @@ fn jobs(file: &File, here: &Path, asked: &Asked) -> Result<Vec<Job>, String> {
         }
     }
     Ok(jobs)
+}
+
+/// Whether a name leads to one folder within another, and to nothing hidden.
+fn is_folder(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    let is_plain = matches!(parts.next(), Some(Component::Normal(part)) if part == name);
+    is_plain && parts.next().is_none() && !name.starts_with('.')
 }
 
 fn variables(file: &File, here: &Path, asked: &Asked) -> Result<Variables, String> {

@@ -35,13 +35,26 @@ pub struct Record {
 impl Record {
     /// The record in a job's folder; `None` if the job has not started.
     pub fn read(folder: &Path) -> io::Result<Option<Self>> {
-        match fs_err::read(folder.join(FILE)) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)),
+        let path = folder.join(FILE);
+        match fs_err::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                let what = format!("{}: {error}", path.display());
+                io::Error::new(io::ErrorKind::InvalidData, what)
+            }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether a job may have this folder: nobody has put anything into it, or a record shows that
+    /// a job did.
+    pub fn may_have(folder: &Path) -> io::Result<bool> {
+        let mut entries = match fs_err::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(false),
+            entries => entries?,
+        };
+        Ok(entries.next().is_none() || Self::read(folder)?.is_some())
     }
 
     /// Writes the record into a job's folder.
@@ -113,5 +126,22 @@ mod tests {
         assert!(!record.fits(&job(command("1e-4", 200))), "it has ended");
         std::fs::write(folder.path().join(FILE), "{").unwrap();
         assert!(Record::read(folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_folder_with_something_else_belongs_to_no_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let may_have = |path: &Path| Record::may_have(path).unwrap();
+        assert!(may_have(&folder.path().join("new")) && may_have(folder.path()));
+        let thesis = folder.path().join("thesis.tex");
+        std::fs::write(&thesis, "").unwrap();
+        assert!(!may_have(folder.path()) && !may_have(&thesis));
+        let record = Record {
+            state: State::Failed,
+            seconds: 1.0,
+            commands: Vec::new(),
+        };
+        record.write(folder.path()).unwrap();
+        assert!(may_have(folder.path()));
     }
 }

@@ -110,7 +110,11 @@ impl Features {
         }
         let sums = sums(&nest);
         let simd_bits = simd_bits(&nest);
-        let accumulators = sums.accumulators.values().sum();
+        let accumulators = sums
+            .accumulators
+            .values()
+            .copied()
+            .fold(0, u64::saturating_add);
         Self {
             threads: threads(&nest),
             prefetch: prefetch(&nest, &blocks),
@@ -403,7 +407,10 @@ fn elements(nest: &Nest<'_>, name: &str) -> u64 {
     at += 1;
     while nest.is_punct(at, "[") {
         let Some(close) = nest.closing(at) else { break };
-        product *= nest.value(&nest.tokens[at + 1..close]).unwrap_or(1);
+        product = u64::saturating_mul(
+            product,
+            nest.value(&nest.tokens[at + 1..close]).unwrap_or(1),
+        );
         at = close + 1;
     }
     product
@@ -450,10 +457,13 @@ fn register_tile(
     // The innermost loops run over the terms of the sum; those with steps hold the tile.
     let wide: Vec<u64> = steps.iter().copied().filter(|step| *step > 1).collect();
     let lanes = u64::from(simd_bits.unwrap_or(64) / 64);
+    let elements = accumulators.saturating_mul(lanes);
     match wide[..] {
-        [.., rows, columns] if rows * columns >= accumulators => Some((rows, columns)),
+        [.., rows, columns] if rows.saturating_mul(columns) >= accumulators => {
+            Some((rows, columns))
+        }
         [columns] => Some((1, columns)),
-        [] | [..] if accumulators * lanes > 1 => Some((1, accumulators * lanes)),
+        [] | [..] if elements > 1 => Some((1, elements)),
         _ => None,
     }
 }

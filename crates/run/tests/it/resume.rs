@@ -236,6 +236,33 @@ fn a_run_does_not_continue_with_another_practised_task() {
     );
 }
 
+/// The run file may name a folder of tasks, out of which somebody took one, or into which one came.
+#[test]
+fn a_run_does_not_continue_with_fewer_or_more_practised_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan(folder.path(), &["task=matmul,transpose,softmax"]);
+    let mut process = Process::new(&plan);
+    process.stop_after = Some(60);
+    let (mut store, lines) = Store::open(&plan.directory).unwrap();
+    process.drive(&plan, &mut store, &lines);
+    drop(store);
+    let all = plan.practised.clone();
+    let more = [all.clone(), all[..1].to_vec()].concat();
+    for (practised, words) in [
+        (all[..1].to_vec(), "began with practised task softmax"),
+        (all[1..].to_vec(), "began with practised task transpose"),
+        (more, "began with no practised task in its place"),
+    ] {
+        plan.practised = practised;
+        let (mut store, lines) = Store::open(&plan.directory).unwrap();
+        let (ended, _) = Process::new(&plan).drive(&plan, &mut store, &lines);
+        let Ended::Paused(interrupt) = ended else {
+            panic!("{ended:?}")
+        };
+        assert!(interrupt.to_string().contains(words), "{interrupt}");
+    }
+}
+
 #[test]
 fn a_run_continues_from_its_directory_alone_and_only_as_it_began() {
     let folder = tempfile::tempdir().unwrap();
@@ -338,6 +365,39 @@ fn a_longer_budget_withdraws_the_earlier_end() {
         "all anew"
     );
     assert!(state.confirmed.contains_key(&state.best.unwrap().hash));
+}
+
+#[test]
+fn an_edited_run_file_is_noticed_and_only_the_end_may_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = plan(folder.path(), &[]);
+    let mut process = Process::new(&begun);
+    process.stop_after = Some(40);
+    let (mut store, lines) = Store::open(folder.path()).unwrap();
+    process.drive(&begun, &mut store, &lines);
+    drop(store);
+    let file = folder.path().join("run.toml");
+    let text = fs_err::read_to_string(&file).unwrap();
+    let resumed = |text: &str| {
+        fs_err::write(&file, text).unwrap();
+        let load = |_: &str| Ok(crate::fake::matmul());
+        let plan = hotloop_run::Plan::resume(folder.path(), &[], &load).unwrap();
+        let (mut store, lines) = Store::open(folder.path()).unwrap();
+        Process::new(&plan).drive(&plan, &mut store, &lines).0
+    };
+    let edited = text
+        .replace("beta = 0.0", "beta = 0.125")
+        .replace("group = 8", "group = 9");
+    assert_ne!(edited, text);
+    let Ended::Paused(interrupt) = resumed(&edited) else {
+        panic!("it went on")
+    };
+    let told = interrupt.to_string();
+    assert!(told.contains("learning.beta, sampling.group"), "{told}");
+    assert!(interrupt.hint().unwrap().contains("run.toml"));
+    let shorter = text.replace("steps = 12", "steps = 4");
+    assert_ne!(shorter, text);
+    assert!(matches!(resumed(&shorter), Ended::Done(_)));
 }
 
 #[test]

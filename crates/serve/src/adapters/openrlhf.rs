@@ -4,6 +4,7 @@
 //! when there is one text, and must answer them. Its client waits 180 s and tries five times.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use axum::Json;
@@ -75,16 +76,9 @@ pub(crate) async fn get_reward(
     }
     let prompts = beside(query.len(), prompts, "prompts")?;
     let labels = beside(query.len(), labels, "labels")?;
-    let mut all = Vec::with_capacity(query.len());
-    for (index, (query, label)) in query.iter().zip(&labels).enumerate() {
-        let mut what = What::of(label)?;
-        let prompt = prompts[index].as_deref().unwrap_or("");
-        what.group.get_or_insert_with(|| prompt.to_owned());
-        let answer = answer(query, prompt).ok_or_else(|| {
-            Fault::conflict(format!("query {index} does not begin with its prompt, so that the answer cannot be told apart"))
-        })?;
-        all.push(Submission::completion(what, answer));
-    }
+    // Finding where megabytes of prompts end would block all other requests.
+    let finding = tokio::task::spawn_blocking(move || submissions(&query, &prompts, &labels));
+    let all = finding.await.map_err(|_| Fault::bug())??;
     let judging = &app.judging;
     let graded = grade(judging, all, None, judging.deadline(None)).await?;
     let share = |holds: &dyn Fn(Label) -> bool| -> Vec<f64> {
@@ -112,6 +106,27 @@ pub(crate) async fn get_reward(
     }))
 }
 
+/// The answers behind the prompts.
+fn submissions(
+    queries: &[String],
+    prompts: &[Option<String>],
+    labels: &[Value],
+) -> Result<Vec<Submission>, Fault> {
+    let mut all = Vec::with_capacity(queries.len());
+    for (index, ((query, prompt), label)) in queries.iter().zip(prompts).zip(labels).enumerate() {
+        let mut what = What::of(label)?;
+        let prompt = prompt.as_deref().unwrap_or("");
+        what.group.get_or_insert_with(|| prompt.to_owned());
+        let answer = answer(query, prompt).ok_or_else(|| {
+            Fault::conflict(format!(
+                "query {index} does not begin with its prompt, so that the answer cannot be told apart"
+            ))
+        })?;
+        all.push(Submission::completion(what, answer));
+    }
+    Ok(all)
+}
+
 /// Within 0 and 1: half for the seed's speed, and nearer to 1 the faster.
 fn score(graded: &Graded) -> f64 {
     graded
@@ -130,14 +145,42 @@ fn answer<'a>(query: &'a str, prompt: &str) -> Option<&'a str> {
     if let Some(at) = query.find(prompt) {
         return Some(&query[at + prompt.len()..]);
     }
-    let from = (0..=prompt.len().saturating_sub(TAIL))
-        .rev()
-        .find(|at| prompt.is_char_boundary(*at))?;
-    let tail = &prompt[from..];
-    let ends = query.match_indices(tail).map(|(at, _)| at + tail.len());
-    ends.filter(|end| prompt.ends_with(&query[..*end]))
-        .map(|end| &query[end..])
-        .next()
+    let key = RandomState::new().hash_one(TAIL);
+    query.get(overlap(query.as_bytes(), prompt.as_bytes(), key)?..)
+}
+
+/// The length of the shortest beginning of `query` that is an end of `prompt`, from [`TAIL`] bytes
+/// on.
+///
+/// Two hashes grow with the length, one of the beginning and one of the end. The bytes are compared
+/// only where the hashes agree: comparing at every length would take hours for texts that repeat
+/// themselves. The key is drawn, so that nobody can find texts whose hashes agree by chance.
+fn overlap(query: &[u8], prompt: &[u8], key: u64) -> Option<usize> {
+    let key = modulo(u128::from(key));
+    let times = |a: u64, b: u64| modulo(u128::from(a) * u128::from(b));
+    let (mut begins, mut ends, mut power) = (0, 0, 1);
+    for (at, (first, last)) in query.iter().zip(prompt.iter().rev()).enumerate() {
+        begins = modulo(u128::from(times(begins, key)) + u128::from(*first));
+        ends = modulo(u128::from(times(power, u64::from(*last))) + u128::from(ends));
+        power = times(power, key);
+        let length = at + 1;
+        if length >= TAIL && begins == ends && prompt.ends_with(&query[..length]) {
+            return Some(length);
+        }
+    }
+    None
+}
+
+/// The remainder by the prime 2^61 - 1.
+fn modulo(number: u128) -> u64 {
+    const PRIME: u128 = (1 << 61) - 1;
+    let folded = (number & PRIME) + (number >> 61);
+    let folded = (folded & PRIME) + (folded >> 61);
+    (if folded >= PRIME {
+        folded - PRIME
+    } else {
+        folded
+    }) as u64
 }
 
 #[cfg(test)]
@@ -167,5 +210,21 @@ mod tests {
             None,
             "another prompt with the same end"
         );
+        // A tail that overlaps itself, behind a character of several bytes.
+        let rule = format!("{}é{}", "x".repeat(80), "=".repeat(100));
+        assert_eq!(answer(&format!("{}yes", &rule[20..]), &rule), Some("yes"));
+        assert_eq!(answer(&"=".repeat(63), &rule), None, "too little of it");
+    }
+
+    /// Comparing texts at each of a million places would take minutes.
+    #[test]
+    fn texts_that_repeat_themselves_take_one_pass() {
+        let period = format!("b{}", "a".repeat(127));
+        let last = format!("b{}c{}", "a".repeat(30), "a".repeat(96));
+        // Each beginning of the query is almost an end of the prompt.
+        let query = period.repeat((16 << 20) / period.len());
+        let begin = std::time::Instant::now();
+        assert_eq!(answer(&query, &format!("{query}{last}")), None);
+        assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
     }
 }

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use hotloop_flow::Verdict;
+use hotloop_flow::bench::Seconds;
 use hotloop_flow::verdict::Phase;
-use hotloop_flow::{Judgement, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,8 +79,17 @@ struct Ran {
 struct Told {
     reward: f64,
     speedup: Option<f64>,
-    #[serde(flatten)]
-    judgement: Judgement,
+    verdict: Value,
+    seconds: Seconds,
+}
+
+/// The verdict, without what was measured of a suspect candidate: an implausible speed is no speed.
+fn told(verdict: &Verdict) -> Value {
+    let mut told = serde_json::to_value(verdict).unwrap_or_default();
+    if let (Verdict::Suspect { .. }, Some(keys)) = (verdict, told.as_object_mut()) {
+        keys.remove("measured");
+    }
+    told
 }
 
 /// Judges a candidate in `SandboxFusion`'s words.
@@ -176,7 +186,8 @@ fn answer(graded: &Graded, pod: Option<String>) -> Answered {
         hotloop: Told {
             reward: graded.reward,
             speedup: graded.speedup(),
-            judgement: (*graded.judgement).clone(),
+            verdict: told(verdict),
+            seconds,
         },
     }
 }

@@ -64,9 +64,10 @@ pub(crate) async fn rm(
     let one = Submission::completion(what, response);
     let graded = grade_one(judging, one, None, judging.deadline(None)).await?;
     Ok(Json(if wants_object {
+        // An implausible speed is no speed.
         let gflops = graded
             .verdict()
-            .measured()
+            .correct()
             .and_then(hotloop_flow::Measured::gflops);
         json!({"reward": graded.reward, "verdict": graded.verdict().label(), "gflops": gflops})
     } else {

@@ -268,7 +268,8 @@ impl Judged {
     ) -> Self {
         let judgement = outcome.as_ref().ok();
         let verdict = judgement.map(|judgement| &judgement.verdict);
-        let measured = verdict.and_then(Verdict::measured);
+        // An implausible speed is no speed: a trainer that reads one learns to cheat.
+        let measured = verdict.and_then(Verdict::correct);
         let candidate = work.made.as_ref().ok();
         Self {
             id,

@@ -1,17 +1,22 @@
 //! `GET /v1/runs`: the runs in the service's folder, read through their journals.
+//!
+//! A journal may hold gigabytes, and a run may go on for months. So one journal is read at a time,
+//! part by part, and an answer holds a page of a run.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::{Path, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::routing::get;
 use axum::{Json, Router};
-use hotloop_run::report::Report;
-use hotloop_run::{RunState, store};
-use serde::Serialize;
-use serde_json::Value;
+use hotloop_run::Followed;
+use hotloop_run::report::RunReport;
+use hotloop_run::store::{self, StoreError};
+use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
 use crate::notice::tame;
@@ -19,6 +24,9 @@ use crate::searches::is_name;
 
 /// Maximum number of runs in the list.
 const MOST: usize = 1000;
+/// Maximum number of steps in an answer, and of ancestors of the fastest code.
+const STEPS: usize = 1000;
+const ANCESTORS: usize = 50;
 
 /// The service's folder of runs.
 struct Runs {
@@ -26,12 +34,15 @@ struct Runs {
     /// Runs that were read earlier, with the length of their journals at that time. Journals only
     /// grow.
     read: Mutex<HashMap<PathBuf, (u64, Listed)>>,
+    /// The run that was asked for last, as far as it was read. Whoever reads a journal holds it.
+    last: Mutex<Option<Followed>>,
 }
 
 pub(crate) fn routes(folder: PathBuf) -> Router {
     let runs = Runs {
         folder,
         read: Mutex::default(),
+        last: Mutex::default(),
     };
     Router::new()
         .route("/v1/runs", get(list))
@@ -80,10 +91,21 @@ async fn list(State(runs): State<Arc<Runs>>) -> Result<Json<Vec<Listed>>, Fault>
 impl Runs {
     /// A run in a line. It is read again only if its journal has grown.
     fn remembered(&self, path: &std::path::Path) -> Option<Listed> {
-        let length = std::fs::metadata(store::journal_path(path)).ok()?.len();
         let lock = || self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, listed)) = lock().get(path).filter(|(then, _)| *then == length) {
-            return Some(listed.clone());
+        let known = || {
+            let length = std::fs::metadata(store::journal_path(path)).ok()?.len();
+            let read = lock();
+            let known = read.get(path).filter(|(then, _)| *then == length);
+            Some((length, known.map(|(_, listed)| listed.clone())))
+        };
+        if let (_, Some(listed)) = known()? {
+            return Some(listed);
+        }
+        let _reading = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // Somebody else may have read it meanwhile.
+        let (length, listed_before) = known()?;
+        if listed_before.is_some() {
+            return listed_before;
         }
         let listed = listed(path)?;
         let mut read = lock();
@@ -95,19 +117,29 @@ impl Runs {
     }
 }
 
+impl Runs {
+    /// The report on a run. What the last request has read of it is not read again.
+    fn report(&self, path: &std::path::Path, name: String) -> Result<RunReport, StoreError> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.take().filter(|known| known.directory() == path);
+        let followed = last.insert(known.unwrap_or_else(|| Followed::new(path)));
+        followed.catch_up()?;
+        RunReport::of(path, name, followed.state())
+    }
+}
+
 fn listed(path: &std::path::Path) -> Option<Listed> {
     let name = path.file_name()?.to_string_lossy().into_owned();
-    let state = match RunState::read(path) {
-        Ok(state) => state,
-        Err(error) => {
-            let status = format!("cannot be read: {error}");
-            return Some(Listed {
-                name,
-                status,
-                ..Listed::default()
-            });
-        }
-    };
+    let mut followed = Followed::new(path);
+    if let Err(error) = followed.catch_up() {
+        let status = format!("cannot be read: {error}");
+        return Some(Listed {
+            name,
+            status,
+            ..Listed::default()
+        });
+    }
+    let state = followed.state();
     let status = match (&state.ended, &state.paused) {
         (Some(why), _) => format!("ended: {why}"),
         (None, Some(why)) => format!("paused: {why}"),
@@ -132,11 +164,54 @@ fn listed(path: &std::path::Path) -> Option<Listed> {
     })
 }
 
-/// One run, as `hotloop report --json` prints it.
+/// Which page of a run.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    /// The first step, from 0.
+    #[serde(default)]
+    from: u64,
+}
+
+/// A page of a run.
+#[derive(Debug, Serialize)]
+struct Shown {
+    /// As `hotloop report --json` prints it, with the points and warnings of these steps alone.
+    #[serde(flatten)]
+    report: RunReport,
+    /// The first step of the next page.
+    next: Option<u64>,
+}
+
+impl Shown {
+    fn new(mut report: RunReport, from: u64) -> Self {
+        let here = page(report.points.iter().map(|point| point.step), from);
+        report.points.retain(|point| here.contains(&point.step));
+        report.warnings.retain(|(step, _)| here.contains(step));
+        if let Some(best) = &mut report.best {
+            let older = best.lineage.len().saturating_sub(ANCESTORS);
+            best.lineage.drain(..older);
+        }
+        Self {
+            report,
+            next: Some(here.end).filter(|next| *next < u64::MAX),
+        }
+    }
+}
+
+/// The steps of a page, whose end is the next page's first; the last page has none.
+fn page(steps: impl Iterator<Item = u64>, from: u64) -> Range<u64> {
+    let mut later = steps.filter(|step| *step >= from);
+    from..later.nth(STEPS).unwrap_or(u64::MAX)
+}
+
+/// One run, a page of it.
 async fn show(
     State(runs): State<Arc<Runs>>,
     Path(name): Path<String>,
-) -> Result<Json<Value>, Fault> {
+    page: Result<Query<Page>, QueryRejection>,
+) -> Result<Json<Shown>, Fault> {
+    let Query(page) = page.map_err(|rejection| Fault::bad(rejection.body_text()))?;
     let unknown = || Fault::unknown(format!("there is no run `{}`", tame(&name)));
     if !is_name(&name) {
         return Err(unknown());
@@ -146,13 +221,9 @@ async fn show(
         return Err(unknown());
     }
     reading(move || {
-        let report = Report::read(&[path])
-            .map_err(|error| Fault::new(StatusCode::CONFLICT, error.to_string()))?;
-        let mut told = serde_json::to_value(report).unwrap_or_default();
-        Ok(told
-            .pointer_mut("/runs/0")
-            .map(Value::take)
-            .unwrap_or_default())
+        let report = runs.report(&path, name);
+        let report = report.map_err(|error| Fault::new(StatusCode::CONFLICT, error.to_string()))?;
+        Ok(Shown::new(report, page.from))
     })
     .await
     .map(Json)
@@ -165,4 +236,18 @@ async fn reading<T: Send + 'static>(
     tokio::task::spawn_blocking(read)
         .await
         .map_err(|_| Fault::bug())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_is_told_in_pages() {
+        assert_eq!(page(0..2500, 0), 0..1000);
+        assert_eq!(page(0..2500, 1000), 1000..2000);
+        assert_eq!(page(0..2500, 2000), 2000..u64::MAX);
+        assert_eq!(page(0..1000, 0), 0..u64::MAX);
+        assert_eq!(page(0..0, 7), 7..u64::MAX);
+    }
 }

@@ -142,3 +142,20 @@ fn too_many_jobs_or_bytes_are_refused() {
         "110 bytes are too many"
     );
 }
+
+#[test]
+fn only_the_judgement_that_was_meant_is_forgotten() {
+    let mut board = Board::new(limits());
+    let ticket = attach(&mut board, "a").unwrap();
+    let id = taken(&mut board)[0].id;
+    board.reply(id, Ok(judged()), Instant::now());
+    let kept = told(&ticket).unwrap().unwrap();
+    let key = board.done[0].1.clone();
+    board.forget_one(&key, &Arc::new(judged()));
+    assert_eq!(board.kept(), 1);
+    board.forget_one(&key, &kept);
+    assert_eq!((board.kept(), board.entries.len()), (0, 0));
+    drop(attach(&mut board, "a").unwrap());
+    board.forget_one(&key, &kept);
+    assert_eq!(board.waiting(), 1, "a new attempt goes on");
+}

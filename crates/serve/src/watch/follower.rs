@@ -269,7 +269,8 @@ impl Follower {
 
 /// The run directories in a folder.
 fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    if store::journal_path(folder).exists() {
+    // Opening a pipe would wait for whoever writes into it.
+    if store::journal_path(folder).is_file() {
         found.push(folder.to_owned());
         return;
     }

@@ -109,6 +109,11 @@ fn slime_gets_a_number() {
         (200, json!(1.0)),
         "worth what the seed is"
     );
+    assert_eq!(
+        ask(&fenced("suspect", 0), json!({"object": true})).1,
+        json!({"reward": 1.0, "verdict": "suspect", "gflops": null}),
+        "a speed that nobody believes is not told"
+    );
     let (status, answer) = ask(&fenced("machine failure", 0), Value::Null);
     assert_eq!(status, 503, "never a number: {answer}");
 }
@@ -216,6 +221,16 @@ fn sandbox_fusion_is_told_of_a_compiler_and_a_run() {
         (&json!(1), &Value::Null)
     );
     assert_eq!(broken["compile_result"]["stderr"], "line 1: no");
+    let (_, suspect) = ask(&candidate("suspect", 0), Value::Null);
+    assert_eq!(
+        suspect["hotloop"]["verdict"],
+        json!({"verdict": "suspect", "why": "too fast"})
+    );
+    assert_eq!(suspect["hotloop"]["speedup"], Value::Null);
+    assert!(
+        right["hotloop"]["verdict"]["seconds"].is_number(),
+        "{right}"
+    );
     // verl tries again at 504 only.
     assert_eq!(ask(&candidate("machine failure", 0), Value::Null).0, 504);
     let python = json!({"code": "import os", "language": "python"});
@@ -281,7 +296,11 @@ fn openenv_resets_and_steps_over_http() {
         (status, &seen["reward"], &seen["observation"]["turn"]),
         (200, &json!(3.0), &json!(1))
     );
-    assert_eq!(step(&candidate("suspect", 0)).1["reward"], Value::Null);
+    let suspect = step(&candidate("suspect", 0)).1;
+    assert_eq!(
+        (&suspect["reward"], &suspect["observation"]["gflops"]),
+        (&Value::Null, &Value::Null)
+    );
     assert_eq!(step(&candidate("machine failure", 0)).0, 503);
     let (_, state) = service.get("/state?episode_id=e");
     assert_eq!(
@@ -386,17 +405,47 @@ fn openenv_talks_over_a_socket() {
     assert_eq!(service.control.started.load(Ordering::SeqCst), 1);
 }
 
+#[test]
+fn messages_on_sockets_share_the_memory_of_bodies() {
+    let service = Service::start(|settings| {
+        settings.task = Some("matmul".to_owned());
+        (settings.limits.body, settings.limits.bodies) = (64 << 10, 64 << 10);
+    });
+    let mut socket = Socket::open(&service);
+    socket.say(&json!({"type": "reset", "data": {}}));
+    // A second one from this address could fill the memory together with the first.
+    let (status, told) = replay(&service, UPGRADE.as_bytes());
+    assert_eq!(status, 503, "{told}");
+    assert!(told["error"].as_str().unwrap().contains("too many sockets"));
+    let long = format!("{}{}", candidate("8 GFLOPS", 0), " ".repeat(40_000));
+    let asked = json!({"response": long, "label": "matmul"});
+    service.control.held.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let step = json!({"type": "step", "data": {"code": long}});
+        let first = scope.spawn(move || (socket.say(&step), socket));
+        service.wait(|service| service.submitted() > 0);
+        let (status, told) = service.post("/rm", &asked);
+        assert_eq!(status, 503, "{told}");
+        assert!(told["error"].as_str().unwrap().contains("too many bodies"));
+        service.control.held.store(false, Ordering::SeqCst);
+        let (seen, socket) = first.join().unwrap();
+        assert_eq!(seen["data"]["reward"], 3.0);
+        drop(socket);
+    });
+    assert_eq!(service.post("/rm", &asked).0, 200, "there is room again");
+}
+
+/// A request for a socket.
+const UPGRADE: &str = "GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+    sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
 /// As much of a WebSocket client as text needs.
 struct Socket(TcpStream);
 
 impl Socket {
     fn open(service: &Service) -> Self {
         let mut stream = TcpStream::connect(service.address).unwrap();
-        let key = "dGhlIHNhbXBsZSBub25jZQ==";
-        let head = format!(
-            "GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: {key}\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(UPGRADE.as_bytes()).unwrap();
         let mut answer = Vec::new();
         while !answer.ends_with(b"\r\n\r\n") {
             let mut byte = [0];

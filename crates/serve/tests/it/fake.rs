@@ -35,6 +35,8 @@ pub(crate) struct Control {
     /// The bench that is started next is on another class of machine, on which everything is twice
     /// as fast.
     pub(crate) moved: AtomicBool,
+    /// While set, seeds are too fast to be believed.
+    pub(crate) doubtful: AtomicBool,
 }
 
 struct FakeBench {
@@ -62,9 +64,11 @@ impl Bench for FakeBench {
             return Ok(None);
         }
         let times = if self.moved { 2.0 } else { 1.0 };
+        let is_doubtful = self.control.doubtful.load(Ordering::SeqCst);
+        let of_seed = if is_doubtful { "suspect" } else { "2 GFLOPS" };
         Ok(self.jobs.pop_front().map(|job| Reply {
             id: job.id,
-            judged: judged(job.candidate.source(), times),
+            judged: judged(job.candidate.source(), of_seed, times),
         }))
     }
 
@@ -88,12 +92,12 @@ impl Bench for FakeBench {
 }
 
 /// The verdict that stands in a candidate, as in `/* wrong */` or `/* 12.5 GFLOPS */`; the seed has 2.
-fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
+fn judged(source: &str, of_seed: &str, times: f64) -> Result<Judgement, BenchError> {
     let said = source
         .split("/*")
         .nth(1)
         .and_then(|rest| rest.split("*/").next())
-        .unwrap_or("2 GFLOPS")
+        .unwrap_or(of_seed)
         .trim();
     let verdict = match said {
         "wrong" => Verdict::Wrong(Mismatch {
@@ -111,6 +115,7 @@ fn judged(source: &str, times: f64) -> Result<Judgement, BenchError> {
             why: "too fast".to_owned(),
             measured: measured(1e6),
         },
+        "bug" => panic!("a bug of the bench"),
         "machine failure" => return Err(BenchError::machine("the machine tripped")),
         "NaN" => Verdict::Correct(measured(f64::NAN)),
         speed => Verdict::Correct(measured(

@@ -73,6 +73,17 @@ fn a_batch_has_verdicts_rewards_and_machine_failures_in_its_order() {
         Value::Null,
     ];
     assert_eq!(column("verdict")[..6], verdicts);
+    for key in [
+        "seconds_per_call",
+        "gflops",
+        "gflops_paper",
+        "peak_fraction",
+        "timing",
+    ] {
+        let told = column(key);
+        assert!(!told[0].is_null(), "{key}");
+        assert!(told[3].is_null(), "a suspect candidate has no {key}");
+    }
     assert_eq!(answer["judged"][2]["error"], "the machine tripped");
     assert_eq!(answer["judged"][0]["id"], "8 GFLOPS");
     assert_eq!(
@@ -82,6 +93,39 @@ fn a_batch_has_verdicts_rewards_and_machine_failures_in_its_order() {
     assert_eq!(answer["machine"]["class"], "fake");
     // Each machine failure was tried three times, and the seed judged for the reward.
     assert_eq!(service.submitted(), 4 + 3 + 3 + 1);
+}
+
+#[test]
+fn a_bug_of_the_bench_fails_its_jobs_and_no_others() {
+    let service = Service::start(|_| {});
+    let mut asked = ask(&["bug"]);
+    // This reward needs no seed.
+    asked["reward"] = "ladder".into();
+    let (status, answer) = service.post("/v1/judge", &asked);
+    assert_eq!(
+        (status, &answer["judged"][0]["status"]),
+        (200, &json!("machine-failure")),
+        "{answer}"
+    );
+    let why = answer["judged"][0]["error"].as_str().unwrap();
+    assert!(why.contains("a bug of the bench"), "{why}");
+    service.wait(|service| service.get("/health").0 == 200);
+    let (_, answer) = service.post("/v1/judge", &ask(&["8 GFLOPS"]));
+    assert_eq!(answer["judged"][0]["reward"], 3.0, "{answer}");
+    assert_eq!(service.control.started.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn a_seed_that_is_suspect_once_is_judged_again() {
+    let service = Service::start(|_| {});
+    service.control.doubtful.store(true, Ordering::SeqCst);
+    let (status, answer) = service.post("/v1/judge", &ask(&["8 GFLOPS"]));
+    assert_eq!(status, 503, "{answer}");
+    let why = answer["error"].as_str().unwrap();
+    assert!(why.contains("the seed of matmul is suspect"), "{why}");
+    service.control.doubtful.store(false, Ordering::SeqCst);
+    let (status, answer) = service.post("/v1/judge", &ask(&["8 GFLOPS"]));
+    assert_eq!((status, &answer["judged"][0]["reward"]), (200, &json!(3.0)));
 }
 
 #[test]

@@ -127,6 +127,66 @@ fn an_answer_that_is_sent_again_is_taken_in_once() {
 }
 
 #[test]
+fn answers_that_are_sent_again_in_another_order_are_taken_in_once() {
+    let service = Service::start(settings);
+    let first = prompts(&service, 1);
+    let mut asked = answers(&first[0], 1);
+    assert_eq!(service.post("/v1/judge", &asked).0, 200);
+    let candidates = asked["candidates"].as_array_mut().unwrap();
+    candidates.reverse();
+    // Others came into the batch meanwhile; copies of one answer are two answers.
+    let mut new = candidates[0].clone();
+    new["id"] = "new".into();
+    candidates.splice(0..0, [new.clone(), new]);
+    assert_eq!(service.post("/v1/judge", &asked).0, 200);
+    assert_eq!(service.post("/v1/judge", &asked).0, 200);
+    let steps = state(&service).steps;
+    let members: Vec<usize> = steps
+        .iter()
+        .map(|step| step.groups[0].members.len())
+        .collect();
+    assert_eq!(members, [4, 2]);
+}
+
+/// Its run file names a pipe, and whoever opens the run waits for somebody to write into it.
+#[test]
+fn a_run_that_takes_long_to_open_keeps_no_other_one_waiting() {
+    let service = Service::start(settings);
+    prompts(&service, 1);
+    let (runs, pipe) = (
+        service.folder.path().join("runs"),
+        service.folder.path().join("pipe"),
+    );
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let text = std::fs::read_to_string(runs.join("sqd/run.toml")).unwrap();
+    let wording = format!("wording = \"{}\"", pipe.display());
+    std::fs::create_dir_all(runs.join("slow")).unwrap();
+    std::fs::write(
+        runs.join("slow/run.toml"),
+        text.replace("wording = \"\"", &wording),
+    )
+    .unwrap();
+    let slow = || service.post("/v1/prompts", &json!({"run": "slow"})).0;
+    std::thread::scope(|scope| {
+        let slow = [scope.spawn(slow), scope.spawn(slow)];
+        // Opening the pipe for writing waits for its reader.
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        assert_eq!(prompts(&service, 1)[0]["iteration"], 0);
+        let other = json!({"run": "other", "task": "matmul"});
+        assert_eq!(service.post("/v1/prompts", &other).0, 200);
+        assert!(slow.iter().all(|slow| !slow.is_finished()));
+        // The second tries again, and finds a file.
+        std::fs::remove_file(&pipe).unwrap();
+        std::fs::write(&pipe, "no wording").unwrap();
+        std::io::Write::write_all(&mut writer, b"no wording").unwrap();
+        drop(writer);
+        assert_eq!(slow.map(|slow| slow.join().unwrap()), [409, 409]);
+    });
+    assert_eq!(prompts(&service, 1)[0]["iteration"], 0);
+}
+
+#[test]
 fn answers_that_could_not_be_kept_are_taken_in_when_they_are_sent_again() {
     let service = Service::start(settings);
     let first = prompts(&service, 1);
@@ -175,10 +235,17 @@ fn the_search_survives_a_restart_and_a_report_reads_it() {
     );
     let (status, told) = service.get("/v1/runs/sqd");
     assert_eq!((status, &told["model"]), (200, &json!("foreign-trainer")));
+    let steps = |told: &Value| told["points"].as_array().unwrap().len();
+    assert_eq!((steps(&told), &told["next"]), (6, &Value::Null));
+    assert_eq!(steps(&service.get("/v1/runs/sqd?from=4").1), 2);
+    assert_eq!(service.get("/v1/runs/sqd?from=x").0, 400);
+    // What was read before is not read again, and what came since is.
+    answer(&service, &handed[0], 9);
+    assert_eq!(steps(&service.get("/v1/runs/sqd").1), 7);
     let (_, listed) = service.get("/v1/runs");
     assert_eq!(
         (&listed[0]["name"], &listed[0]["steps"]),
-        (&json!("sqd"), &json!(6))
+        (&json!("sqd"), &json!(7))
     );
 }
 

@@ -246,6 +246,22 @@ fn a_task_with_two_stages_deepens_once() {
     assert_eq!(choose(&Pool::default(), all)[0].stage, two.last);
 }
 
+#[test]
+fn more_places_than_there_are_nodes_are_filled_with_what_there_is() {
+    let parents = |parents| {
+        let settings = Settings { parents, ..PAPER };
+        choose(&full(6), settings)
+    };
+    let all = parents(10_000);
+    assert!(all.len() > 10);
+    for places in [1 << 40, i64::MAX as usize, usize::MAX] {
+        let distinct = |parents: &[Parent]| -> BTreeSet<Option<String>> {
+            parents.iter().map(|parent| parent.hash.clone()).collect()
+        };
+        assert_eq!(distinct(&parents(places)), distinct(&all));
+    }
+}
+
 fn nodes() -> impl Strategy<Value = Vec<Node>> {
     let node = (0..30u8, 1..=6u8, 0..8usize, prop::option::of(0.0..500.0f64)).prop_map(
         |(name, stage, label, speed)| {

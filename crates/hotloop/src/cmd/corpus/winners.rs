@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::lesson::{Lesson, answer, prose};
 use crate::cli::corpus::WinnersArgs;
-use crate::cmd::judge::load;
+use crate::cmd::evaluate::kept;
 use crate::cmd::{report, train};
 use crate::failure::{Failure, Status};
 use crate::output::{count, say};
@@ -138,6 +138,10 @@ impl Wins {
                 folder.display()
             )));
         };
+        plan.practises(&started.practised).map_err(|changed| {
+            let failure = Failure::user(format!("{}: {changed}", folder.display()));
+            failure.hint("restore the folder of tasks that its run.toml names")
+        })?;
         let render = runs::render(&plan.config, plan.wording.clone(), &started.machine);
         let winners = hotloop_run::winners(&plan, &state, &*render)
             .map_err(|error| report::unreadable(&error))?;
@@ -167,7 +171,7 @@ impl Wins {
     fn of_evaluation(&mut self, folder: &Path, policy: Option<&str>) -> Result<(), Failure> {
         let prose = prose();
         let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
-        for kept in read(folder)? {
+        for kept in kept::read::<Kept>(folder)? {
             if policy.is_some_and(|policy| policy != kept.policy) {
                 continue;
             }
@@ -176,11 +180,9 @@ impl Wins {
                 continue;
             }
             if !tasks.contains_key(&kept.task) {
-                tasks.insert(kept.task.clone(), load(&kept.task)?);
+                tasks.insert(kept.task.clone(), kept::task(folder, &kept.task)?);
             }
-            let path = folder.join(&kept.file);
-            let source =
-                fs_err::read_to_string(&path).map_err(|error| Failure::user(error.to_string()))?;
+            let source = kept::source(folder, &kept.file)?;
             let lesson = Lesson {
                 prose: &prose,
                 task: &tasks[&kept.task],
@@ -204,23 +206,10 @@ impl Wins {
     }
 }
 
-fn read(folder: &Path) -> Result<Vec<Kept>, Failure> {
-    let index = folder.join("answers.jsonl");
-    let unreadable = |what: String| {
-        Failure::user(what)
-            .hint("name a run directory, or a folder that `hotloop evaluate --keep` wrote")
-    };
-    let text = fs_err::read_to_string(&index).map_err(|error| unreadable(error.to_string()))?;
-    let parse = |line: &str| {
-        serde_json::from_str(line)
-            .map_err(|error| unreadable(format!("{}: {error}", index.display())))
-    };
-    text.lines().map(parse).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::judge::load;
 
     #[test]
     fn each_correct_answer_becomes_one_chat() {

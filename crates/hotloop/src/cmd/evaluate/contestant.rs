@@ -41,7 +41,12 @@ impl Given {
 
 /// The folder of a policy's answers, by its name.
 pub(super) fn folder(name: &str) -> String {
-    name.replace(' ', "").replace('/', "-")
+    let name = name.replace(' ', "").replace('/', "-");
+    match name.strip_prefix('.') {
+        // Hidden, or another folder.
+        Some(rest) => format!("-{rest}"),
+        None => name,
+    }
 }
 
 /// One policy under a name of its own.

@@ -1,6 +1,6 @@
 //! Writes every answer with its verdict to disk, as evidence for the figures.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hotloop_flow::{Judgement, Label, Measured, Stage, Verdict};
@@ -15,7 +15,8 @@ use crate::failure::Failure;
 /// A folder with `answers.jsonl`, a file for each answer, and `evaluation.json` at the end.
 pub(super) struct Keep {
     folder: PathBuf,
-    index: String,
+    /// `answers.jsonl`, as soon as there is an answer.
+    index: Option<fs_err::File>,
 }
 
 /// One answer in `answers.jsonl`.
@@ -38,7 +39,8 @@ struct Kept<'a> {
 
 impl Keep {
     pub(super) fn create(folder: &Path) -> Result<Self, Failure> {
-        if folder.exists() {
+        let is_empty = || std::fs::read_dir(folder).is_ok_and(|mut inside| inside.next().is_none());
+        if folder.exists() && !is_empty() {
             return Err(
                 Failure::user(format!("{}: it already exists", folder.display()))
                     .hint("name another with --keep"),
@@ -47,7 +49,7 @@ impl Keep {
         fs_err::create_dir_all(folder).map_err(|error| unwritable(&error))?;
         Ok(Self {
             folder: folder.to_owned(),
-            index: String::new(),
+            index: None,
         })
     }
 
@@ -65,6 +67,7 @@ impl Keep {
             .join(task)
             .join(format!("stage-{}", stage.number()));
         fs_err::create_dir_all(self.folder.join(&inside)).map_err(|error| unwritable(&error))?;
+        let mut lines = String::new();
         for (at, (answer, judgement)) in answers.iter().zip(judged).enumerate() {
             let verdict = judgement.as_ref().map(|judgement| &judgement.verdict);
             let label = verdict.map(Verdict::label);
@@ -89,17 +92,40 @@ impl Keep {
                 speedup: measured.map(|measured| asked.seed.seconds / measured.seconds),
                 file: &file.display().to_string(),
             });
-            writeln!(self.index, "{}", line.expect("it has a JSON form"))
-                .expect("a String takes everything");
+            lines.push_str(&line.expect("it has a JSON form"));
+            lines.push('\n');
         }
-        fs_err::write(self.folder.join("answers.jsonl"), &self.index)
+        self.index()?
+            .write_all(lines.as_bytes())
             .map_err(|error| unwritable(&error))
     }
 
-    /// Writes the figures.
+    fn index(&mut self) -> Result<&mut fs_err::File, Failure> {
+        let file = match self.index.take() {
+            Some(file) => file,
+            None => fs_err::File::create_new(self.folder.join("answers.jsonl"))
+                .map_err(|error| unwritable(&error))?,
+        };
+        Ok(self.index.insert(file))
+    }
+
+    /// Writes the figures, if there was an answer.
     pub(super) fn finish(&self, lines: &[Line]) -> Result<(), Failure> {
+        if self.index.is_none() {
+            return Ok(());
+        }
         let json = serde_json::to_string_pretty(lines).expect("it has a JSON form");
         fs_err::write(self.folder.join("evaluation.json"), json).map_err(|error| unwritable(&error))
+    }
+}
+
+impl Drop for Keep {
+    /// An evaluation without an answer leaves no folder behind, so that it can be repeated.
+    fn drop(&mut self) {
+        if self.index.is_none() {
+            // Fails if anything is in it, and then it stays.
+            drop(fs_err::remove_dir(&self.folder));
+        }
     }
 }
 
@@ -107,4 +133,30 @@ fn unwritable(error: &std::io::Error) -> Failure {
     Failure::user(error.to_string())
         .hint("name another folder with --keep")
         .of_file(error.kind())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_evaluation_without_answers_leaves_no_folder_behind() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("kept");
+        let create = || Keep::create(&folder).map_err(|failure| failure.what().to_owned());
+        drop(create());
+        assert!(!folder.exists(), "it can be repeated");
+        // A kill may have left the empty folder.
+        std::fs::create_dir(&folder).expect("a folder");
+        let mut keep = create().expect("nothing is in it");
+        keep.finish(&[]).expect("there are no figures");
+        for text in ["one\n", "two\n"] {
+            let index = keep.index().expect("it can be written");
+            index.write_all(text.as_bytes()).expect("it can be written");
+        }
+        drop(keep);
+        let index = std::fs::read_to_string(folder.join("answers.jsonl"));
+        assert_eq!(index.expect("it is kept"), "one\ntwo\n");
+        assert!(create().is_err_and(|why| why.contains("it already exists")));
+    }
 }

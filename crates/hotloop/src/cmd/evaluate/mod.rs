@@ -2,6 +2,7 @@
 
 mod contestant;
 mod keep;
+pub(crate) mod kept;
 mod line;
 mod session;
 mod suite;

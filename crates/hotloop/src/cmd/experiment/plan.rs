@@ -136,7 +136,7 @@ fn stands(job: &Job) -> Result<bool, Failure> {
     }
     let record = Record::read(&job.folder).map_err(|error| unwritable(&error))?;
     let Some(record) = record else {
-        return Ok(false);
+        return own(job).map(|()| false);
     };
     if (record.state == State::Done || has_begun(job)) && !record.fits(job) {
         return Err(Failure::user(format!(
@@ -149,6 +149,20 @@ fn stands(job: &Job) -> Result<bool, Failure> {
         )));
     }
     Ok(record.state == State::Done)
+}
+
+/// Refuses a folder that holds something and no record, since only a record shows that a job made
+/// it: what a job does not continue, it deletes.
+fn own(job: &Job) -> Result<(), Failure> {
+    if Record::may_have(&job.folder).map_err(|error| unwritable(&error))? {
+        return Ok(());
+    }
+    let folder = job.folder.display();
+    Err(Failure::user(format!(
+        "job `{}`: {folder} exists, and no job made it (it holds no job.json)",
+        job.name
+    ))
+    .hint(format!("choose another --out, or move {folder} away")))
 }
 
 /// Whether there is a run to continue.
@@ -239,7 +253,11 @@ fn forecast(jobs: &[Job], done: &BTreeSet<String>, budget_s: f64, json: bool) {
 
 /// Keeps other processes from driving the same folder while the file lives.
 fn alone(out: &Path) -> Result<File, Failure> {
-    let file = File::create(out.join(".lock")).map_err(|error| unwritable(&error))?;
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .open(out.join(".lock"))
+        .map_err(|error| unwritable(&error))?;
     file.try_lock().map_err(|_| {
         Failure::user(format!(
             "{}: another process runs a plan there",
@@ -295,6 +313,8 @@ impl Drive<'_> {
     }
 
     fn one(&self, job: &Job, limit_s: f64, place: String) -> Result<(State, Status), Failure> {
+        // An earlier job may have put something there since the plan began.
+        own(job)?;
         let begun = has_begun(job);
         let mut before_s = 0.0;
         if begun {
@@ -304,13 +324,6 @@ impl Drive<'_> {
             fs_err::remove_dir_all(&job.folder).map_err(|error| unwritable(&error))?;
         }
         fs_err::create_dir_all(&job.folder).map_err(|error| unwritable(&error))?;
-        let logs = Logs::open(&job.folder, GRACE_S).map_err(|error| {
-            Failure::machine(format!(
-                "job `{}`: a command of an earlier call still runs: {error}",
-                job.name
-            ))
-            .hint("end it, then try again")
-        })?;
         let started = Instant::now();
         let record = |state| Record {
             state,
@@ -322,7 +335,15 @@ impl Drive<'_> {
                 .write(&job.folder)
                 .map_err(|error| unwritable(&error))
         };
+        // The record comes first: without it, the next call would not know the folder.
         keep(&record(State::Cut))?;
+        let logs = Logs::open(&job.folder, GRACE_S).map_err(|error| {
+            Failure::machine(format!(
+                "job `{}`: a command of an earlier call still runs: {error}",
+                job.name
+            ))
+            .hint("end it, then try again")
+        })?;
         let progress = JobProgress::new(place, limit_s, job.folder.join("stdout.txt"), !self.json);
         let commands = match &job.resume {
             Some(resume) if begun => std::slice::from_ref(resume),

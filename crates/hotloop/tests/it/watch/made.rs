@@ -199,6 +199,7 @@ fn started() -> Event {
         machine,
         policy,
         temperature: 1.0,
+        config: None,
     }))
 }
 

@@ -178,3 +178,42 @@ fn tasks_are_a_comma_separated_string_or_a_list_of_names_with_commas() {
         "run.toml: model: expected a string, not array"
     );
 }
+
+#[test]
+fn numbers_are_finite() {
+    let sets = [
+        "sampling.temperature=inf",
+        "sampling.temperature=nan",
+        "learning.beta=inf",
+        "learning.rate=-nan",
+        "loop.max-kl=inf",
+        "budget.seconds=inf",
+        "copy-penalty=nan",
+    ];
+    for set in sets {
+        let (key, value) = set.split_once('=').unwrap();
+        let mistakes = Layered::read(None, &[set.to_owned()]).unwrap_err();
+        assert_eq!(
+            (mistakes.len(), mistakes[0].key.as_str()),
+            (1, key),
+            "{set}"
+        );
+        assert!(
+            mistakes[0].what.contains("must be a finite number"),
+            "{mistakes:?}"
+        );
+        let (section, name) = key.split_once('.').unwrap_or(("", key));
+        let text = match section {
+            "" => format!("{name} = {value}\n"),
+            _ => format!("[{section}]\n{name} = {value}\n"),
+        };
+        let mistakes = Layered::read(Some(("run.toml", &text)), &[]).unwrap_err();
+        assert_eq!(
+            (mistakes[0].file.as_str(), mistakes[0].key.as_str()),
+            ("run.toml", key)
+        );
+    }
+    let reward = "reward={ shape = \"ladder-log\", high = inf }".to_owned();
+    let mistakes = Layered::read(None, &[reward]).unwrap_err();
+    assert_eq!(mistakes[0].key, "reward", "{mistakes:?}");
+}

@@ -7,6 +7,12 @@ use std::ops::Range;
 
 use hotloop_flow::language::c::lex::{Item, Lexed, Token, TokenKind, live};
 
+/// So much of a source is read. What reads it looks at pairs of loops and at pairs of tokens, and a
+/// program may consist of nothing but loops. Kernels have a few thousand tokens.
+const TOKENS: usize = 10_000;
+const LOOPS: usize = 500;
+const PRAGMAS: usize = 200;
+
 /// A `for` loop. Ranges count tokens.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
@@ -48,9 +54,14 @@ impl<'a> Nest<'a> {
     pub(super) fn of(lexed: &Lexed<'a>) -> Self {
         let mut nest = Self::default();
         for item in live(lexed) {
+            if nest.tokens.len() == TOKENS {
+                break;
+            }
             match item {
                 Item::Token(token) => nest.tokens.push(token.clone()),
-                Item::Directive(directive) if directive.name == "pragma" => {
+                Item::Directive(directive)
+                    if directive.name == "pragma" && nest.pragmas.len() < PRAGMAS =>
+                {
                     nest.pragmas.push(Pragma {
                         words: directive
                             .body
@@ -135,7 +146,10 @@ impl<'a> Nest<'a> {
 
     fn read_loops(&mut self) {
         for at in 0..self.tokens.len() {
-            if self.tokens[at].is_ident("for") && self.is_punct(at + 1, "(") {
+            if self.loops.len() < LOOPS
+                && self.tokens[at].is_ident("for")
+                && self.is_punct(at + 1, "(")
+            {
                 self.loops.extend(self.loop_at(at));
             }
         }

@@ -384,6 +384,29 @@ fn dead_code_and_comments_have_no_features() {
     assert_eq!(features.simd_bits, None);
 }
 
+/// Correct programs whose loops, brackets, assignments or pragmas would take hours in pairs.
+#[test]
+fn programs_of_a_quarter_of_a_megabyte_are_read_in_time() {
+    let fill = |unit: &str| unit.repeat((250 << 10) / unit.len());
+    let half = (120 << 10) / 18;
+    let programs = [
+        fill("for(i=0;i<9;i++)"),
+        fill("#pragma omp parallel for\nfor(i=0;i<9;i++)\n"),
+        fill("a="),
+        fill("x[0]+=a*"),
+        format!("{}1{};", "a[".repeat(half), "]".repeat(half)),
+        fill("for(int i=0;i<16;i+=16){_mm_prefetch(a+i);x[i]=a*b;}"),
+        format!("const int {}", fill("a=b+")),
+        fill("x[0]=y[0];"),
+        "double x[4294967296][4294967296]; for(;i<1;i++) x[0][0] += a*b;".to_owned(),
+    ];
+    let begin = std::time::Instant::now();
+    for program in programs {
+        let _ = of(&program);
+    }
+    assert!(begin.elapsed().as_secs() < 60, "{:?}", begin.elapsed());
+}
+
 proptest! {
     #[test]
     fn any_text_has_features(text in "[ -~\n]{0,300}") {

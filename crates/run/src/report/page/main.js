@@ -34,10 +34,17 @@ function route() {
   return { kind: kind || "runs", name: name ?? "", at: at ?? "" };
 }
 
-async function askFleet() {
-  if (performance.now() - fleetAt < FLEET) return fleet;
-  fleetAt = performance.now();
-  fleet = await from.fleet();
+/** The fleet as it was told last. Where its server does not answer, asking takes long, and no page of a run waits for that. */
+function lastFleet() {
+  if (from.live && performance.now() - fleetAt >= FLEET) {
+    fleetAt = Infinity;
+    from.fleet().catch((/** @type {unknown} */ error) => ({ problem: error instanceof Error ? error.message : String(error) })).then((told) => {
+      fleetAt = performance.now();
+      const isNew = JSON.stringify(told) !== JSON.stringify(fleet);
+      fleet = told;
+      if (isNew) soon();
+    });
+  }
   return fleet;
 }
 
@@ -76,7 +83,7 @@ function one(run) {
     const kin = heads.filter((head) => head.name !== run && head.setting === view.head.setting && head.rate === 0 && view.head.rate !== 0);
     const same = kin.filter((head) => head.seed === view.head.seed);
     const controls = await Promise.all((same.length > 0 ? same : kin).slice(0, 3).map((head) => from.view(head.name)));
-    made.update(view, controls, await askFleet());
+    made.update(view, controls, lastFleet());
   } };
 }
 

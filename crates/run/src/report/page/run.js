@@ -188,7 +188,8 @@ function workers(fleet) {
   const head = Object.keys(fleet.workers?.[0] ?? { worker: "" }).map((key) => key.replaceAll("_", " "));
   const notes = [fleet.problem, ...(fleet.keeper?.notes ?? [])].filter((note) => note);
   return el("section", {}, el("h2", {}, "Fleet"),
-    el("p", { class: "dim" }, `${fleet.name}: ${counted(rows.length, "worker")}, ${counted(fleet.queued, "group")} waiting or judged, ${counted(fleet.waiting, "answer")} not taken yet`),
+    el("p", { class: "dim" }, fleet.problem ? `${fleet.name ?? "The fleet"} does not answer.` :
+      `${fleet.name}: ${counted(rows.length, "worker")}, ${counted(fleet.queued, "group")} waiting or judged, ${counted(fleet.waiting, "answer")} not taken yet`),
     rows.length > 0 && table("Workers", head, rows), notes.length > 0 && el("ul", { class: "warn" }, ...notes.map((note) => el("li", {}, typeof note === "string" ? note : JSON.stringify(note)))));
 }
 
