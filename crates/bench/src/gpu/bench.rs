@@ -93,6 +93,7 @@ fn plan_all(shared: &Shared, replies: &Sender<Finished>, mut fresh: Fresh, index
         let judged = match examined {
             Ok(Examined::Planned(planned)) => {
                 let waiting = Waiting {
+                    bytes: planned.bytes(),
                     key,
                     planned,
                     compile_s,

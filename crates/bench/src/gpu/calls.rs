@@ -18,15 +18,19 @@ const DRAWN: usize = 4;
 /// Bytes of a reference's element.
 const DOUBLE: u64 = 8;
 
-/// The calls of a candidate: the hidden problems, those drawn now, and at the end the timed one.
+/// The calls of a candidate: the hidden problems and those drawn now, each twice, and at the end the
+/// timed one.
 pub(crate) fn of_candidate(task: &TaskSpec, fresh: &mut Fresh) -> Vec<Call> {
     let function = task.function();
     let sizes = &function.sizes;
     let mut pick = |least: i64, most: i64| least + fresh.index((most - least + 1) as usize) as i64;
     let drawn: Vec<Sizes> = (0..DRAWN).map_while(|_| sizes.draw(&mut pick)).collect();
-    // Twice, because what a small problem leaves behind shows in the next one of its size.
-    let all = sizes.hidden.iter().chain(&drawn).chain(&drawn);
-    all.chain([&sizes.timed])
+    // Twice: the examiner draws hostile inputs for the second one, and what a problem leaves behind
+    // shows in the next one of its size.
+    let once = sizes.hidden.iter().chain(&drawn);
+    once.clone()
+        .chain(once)
+        .chain([&sizes.timed])
         .map(|sizes| call(function, sizes, fresh))
         .collect()
 }
@@ -101,11 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn the_timed_problem_comes_last_and_drawn_ones_come_twice() {
+    fn the_timed_problem_comes_last_and_the_others_come_twice() {
         let (task, calls) = calls("cuda/matmul");
         let sizes = &task.function().sizes;
         let (hidden, drawn) = (sizes.hidden.len(), 4);
-        assert_eq!(calls.len(), hidden + 2 * drawn + 1);
+        assert_eq!(calls.len(), 2 * (hidden + drawn) + 1);
         let last = calls.last().unwrap();
         assert_eq!(last.sizes, sizes.timed);
         let matrix = Buffer(4 * 1024 * 1024);
@@ -114,9 +118,11 @@ mod tests {
             last.arguments,
             [matrix.clone(), matrix.clone(), matrix, number]
         );
-        for at in hidden..hidden + drawn {
-            assert_eq!(calls[at], calls[at + drawn]);
-            assert!((1..=150).contains(&calls[at].sizes["N"]));
+        for at in 0..hidden + drawn {
+            assert_eq!(calls[at], calls[at + hidden + drawn]);
+        }
+        for call in &calls[hidden..hidden + drawn] {
+            assert!((1..=150).contains(&call.sizes["N"]));
         }
     }
 

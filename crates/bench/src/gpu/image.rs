@@ -14,6 +14,9 @@ pub(crate) struct Image {
     /// What each kernel takes, by symbol; of functions that are called, too.
     #[serde(default)]
     pub(crate) taken: BTreeMap<String, Taken>,
+    /// Whether it allocates on the GPU.
+    #[serde(default)]
+    pub(crate) uses_heap: bool,
 }
 
 /// What a kernel takes of a multiprocessor.

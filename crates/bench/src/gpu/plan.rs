@@ -97,6 +97,13 @@ impl Plan {
     pub(crate) fn weight(&self) -> usize {
         self.steps.iter().map(Step::weight).sum()
     }
+
+    pub(crate) fn launches(&self) -> impl Iterator<Item = &Launch> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Launch(launch) => Some(launch),
+            Step::Set { .. } | Step::Copy { .. } | Step::Write { .. } => None,
+        })
+    }
 }
 
 /// A kernel's launch.
@@ -124,11 +131,8 @@ pub(crate) struct Argument {
 
 /// The kernels and variables that plans name.
 pub(crate) fn names(plans: &[Plan]) -> Vec<String> {
-    let kernels = plans.iter().flat_map(|plan| &plan.steps);
-    let kernels = kernels.filter_map(|step| match step {
-        Step::Launch(launch) => Some(launch.kernel.clone()),
-        Step::Set { .. } | Step::Copy { .. } | Step::Write { .. } => None,
-    });
+    let kernels = plans.iter().flat_map(Plan::launches);
+    let kernels = kernels.map(|launch| launch.kernel.clone());
     let variables = plans.iter().flat_map(|plan| &plan.buffers);
     let variables = variables.filter_map(|buffer| match &buffer.origin {
         Origin::Variable(name) => Some(name.clone()),

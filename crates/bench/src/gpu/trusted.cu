@@ -4,8 +4,9 @@
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// As `Kind` in trusted.rs numbers them.
+// As `Kind` and `Shape` in trusted.rs are numbered.
 enum { F64, F32, F16, BF16, I32, I64 };
+enum { UNIFORM, FREQUENT, TINY, EXTREMES, TIES };
 
 #define EACH(i, n) \
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += (u64)gridDim.x * blockDim.x
@@ -97,18 +98,48 @@ __device__ u64 drawn(int kind, const Words &words, int k, double low, double hig
 
 __device__ int numbers_of(int kind) { return kind == F64 || kind == I64 ? 2 : 4; }
 
-extern "C" __global__ void hl_draw(int kind, void *to, u64 n, u64 key, double low, double high) {
+// The bits of a number on a grid of sixteen in [low, high).
+__device__ u64 on_grid(int kind, u32 step, double low, double high) {
+    const double value = low + (high - low) * 0.0625 * (double)step;
+    if (kind == I32) return (u32)(int)floor(value);
+    if (kind == I64) return (u64)(long long)floor(value);
+    if (kind == F64) {
+        Double bits = {value};
+        return bits.bits;
+    }
+    Float bits = {(float)value};
+    return kind == F32 ? bits.bits : kind == F16 ? half_bits(bits.value) : bfloat_bits(bits.value);
+}
+
+// The bits of number `k` among those of one counter, in a shape.
+__device__ u64 shaped(int shape, int kind, const Words &words, int k, u64 key, double low, double high) {
+    if (shape == UNIFORM) return drawn(kind, words, k, low, high);
+    // Products of two are still far from where floats lose digits.
+    const double tiny = 9.094947017729282e-13;
+    const bool is_wide = kind == F64 || kind == F32 || kind == BF16;
+    if (shape == TINY && is_wide && low <= 0.0 && high > 0.0) return drawn(kind, words, k, low * tiny, high * tiny);
+    const u32 random = words.at[numbers_of(kind) == 2 ? 2 * k : k];
+    u32 step = random >> 28;
+    if (shape == EXTREMES) step = random >> 31 ? 15u : 0u;
+    if (shape == FREQUENT && (random & 1u)) {
+        step = 1u + (u32)(key >> 40) % 3u;
+        if (random & 2u) step = 16u - step;
+    }
+    return on_grid(kind, step, low, high);
+}
+
+extern "C" __global__ void hl_draw(int shape, int kind, void *to, u64 n, u64 key, double low, double high) {
     const int each = numbers_of(kind);
     for (EACH(i, (n + each - 1) / each)) {
         const Words words = philox(i, key);
         if (kind == F32 && 4 * i + 3 < n) {
             Float f[4];
-            for (int k = 0; k < 4; k++) f[k].bits = (u32)drawn(F32, words, k, low, high);
+            for (int k = 0; k < 4; k++) f[k].bits = (u32)shaped(shape, F32, words, k, key, low, high);
             ((float4 *)to)[i] = make_float4(f[0].value, f[1].value, f[2].value, f[3].value);
             continue;
         }
         for (int k = 0; k < each && each * i + k < n; k++) {
-            const u64 bits = drawn(kind, words, k, low, high);
+            const u64 bits = shaped(shape, kind, words, k, key, low, high);
             if (each == 2) ((u64 *)to)[2 * i + k] = bits;
             else if (kind == F32 || kind == I32) ((u32 *)to)[4 * i + k] = (u32)bits;
             else ((unsigned short *)to)[4 * i + k] = (unsigned short)bits;
@@ -117,13 +148,13 @@ extern "C" __global__ void hl_draw(int kind, void *to, u64 n, u64 key, double lo
 }
 
 // `changed` becomes 1 where memory no longer holds what `hl_draw` drew.
-extern "C" __global__ void hl_same(int kind, const void *from, u64 n, u64 key, double low, double high, u64 *changed) {
+extern "C" __global__ void hl_same(int shape, int kind, const void *from, u64 n, u64 key, double low, double high, u64 *changed) {
     const int each = numbers_of(kind);
     bool differs = false;
     for (EACH(i, (n + each - 1) / each)) {
         const Words words = philox(i, key);
         for (int k = 0; k < each && each * i + k < n; k++) {
-            const u64 bits = drawn(kind, words, k, low, high);
+            const u64 bits = shaped(shape, kind, words, k, key, low, high);
             if (each == 2) differs |= ((const u64 *)from)[2 * i + k] != bits;
             else if (kind == F32 || kind == I32) differs |= ((const u32 *)from)[4 * i + k] != (u32)bits;
             else differs |= ((const unsigned short *)from)[4 * i + k] != (unsigned short)bits;

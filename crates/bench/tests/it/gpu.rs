@@ -5,13 +5,16 @@ use std::path::Path;
 use std::process::Command;
 
 /// Candidates, in this order: one that faults or hangs is followed by one that does not.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 20] = [
     "relu",
     "saxpy",
     "matmul",
     "matmul-one-wrong",
     "spmv",
     "histogram",
+    "histogram-in-bytes",
+    "sum",
+    "sum-fixed-point",
     "relu-through-scratch",
     "relu-half",
     "relu-changes-input",

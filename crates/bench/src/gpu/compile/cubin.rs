@@ -15,6 +15,10 @@ const MOST_VARIABLES: u64 = 4 << 30;
 /// Bytes of shared memory that a block may declare: more must come with its launch.
 const MOST_SHARED: u64 = 48 << 10;
 
+/// Bytes of a thread's stack. The driver reserves it for every thread that fits on the GPU, so that
+/// more could take memory that no candidate may have.
+const MOST_STACK: u32 = 32 << 10;
+
 /// How the names of the sections begin that a module may have.
 const SECTIONS: [&str; 12] = [
     ".debug_",
@@ -32,6 +36,8 @@ const SECTIONS: [&str; 12] = [
 ];
 /// Symbols that the driver provides: the bench allows the calls, and the rest is its own.
 const DRIVERS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+/// Those of the device's heap.
+const HEAP: [&str; 2] = ["malloc", "free"];
 
 /// Bytes at the beginning of a block's shared memory that the system has for itself, in modules
 /// that say so.
@@ -43,8 +49,17 @@ const FRAME: u8 = 0x11;
 /// The form of an attribute that holds its own length.
 const SIZED: u8 = 0x04;
 
-/// What kernels take, by symbol. `Err` is the rule that the module breaks.
-pub(super) fn inspect(cubin: &[u8]) -> Result<BTreeMap<String, Taken>, String> {
+/// What a module shows as data.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// What kernels take, by symbol.
+    pub(super) taken: BTreeMap<String, Taken>,
+    /// Whether it allocates on the GPU.
+    pub(super) uses_heap: bool,
+}
+
+/// Reads a module. `Err` is the rule that it breaks.
+pub(super) fn inspect(cubin: &[u8]) -> Result<Shown, String> {
     if cubin.len() > MOST_BYTES {
         let (bytes, most) = (cubin.len() >> 20, MOST_BYTES >> 20);
         return Err(format!("the module has {bytes} MiB, more than {most}"));
@@ -68,7 +83,7 @@ impl From<object::Error> for Broken {
     }
 }
 
-fn read(cubin: &[u8]) -> Result<Option<BTreeMap<String, Taken>>, Broken> {
+fn read(cubin: &[u8]) -> Result<Option<Shown>, Broken> {
     let file = ElfFile64::<LittleEndian>::parse(cubin)?;
     let (endian, header) = (file.endian(), file.elf_header());
     if header.e_machine(endian) != EM_CUDA {
@@ -133,7 +148,15 @@ fn read(cubin: &[u8]) -> Result<Option<BTreeMap<String, Taken>>, Broken> {
             attributes(section.data(endian, cubin)?, &names, &mut taken);
         }
     }
-    Ok(Some(taken))
+    if let Some((kernel, own)) = taken.iter().find(|(_, own)| own.stack_bytes > MOST_STACK) {
+        return Err(Broken::Rule(format!(
+            "`{kernel}` takes {} bytes of local memory for each thread, more than {MOST_STACK}; keep \
+             large arrays in memory that the host code allocates",
+            own.stack_bytes
+        )));
+    }
+    let uses_heap = names.iter().any(|name| HEAP.contains(&name.as_str()));
+    Ok(Some(Shown { taken, uses_heap }))
 }
 
 /// Reads the attributes of a module; where they make no sense, reading ends.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hotloop_flow::technique::Scan;
+use hotloop_flow::language::cuda::PtxScan;
 use hotloop_flow::{BenchError, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::gpu::image::Image;
 use crate::scratch::{Scratch, no_space};
 
 /// Changes when texts are compiled or checked differently.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 /// Bytes of the largest module that is kept.
 const KEPT_BYTES: usize = 1 << 20;
 
@@ -21,7 +21,7 @@ const KEPT_BYTES: usize = 1 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Compiled {
     pub(super) image: Image,
-    pub(super) scan: Scan,
+    pub(super) scan: PtxScan,
 }
 
 /// The part of the cache that belongs to one compiler.
@@ -114,7 +114,7 @@ impl Kept {
 #[derive(Serialize)]
 struct Head<'a> {
     image: Image,
-    scan: &'a Scan,
+    scan: &'a PtxScan,
 }
 
 fn add(hasher: &mut blake3::Hasher, part: &str) {

@@ -1,12 +1,13 @@
 //! Compiles device halves: screened, confined, and only once per content.
 //!
 //! ```text
-//! device half -> screen -> fork of a warm NVRTC (confined) -> PTX, cubin -> checked as data -> image
-//!                       -> nvcc (confined), where NVRTC lacks what the headers need
+//! device half -> respelled -> screen -> fork of a warm NVRTC (confined) -> PTX, cubin -> checked -> image
+//!                                    -> nvcc (confined), where NVRTC lacks what the headers need
 //! ```
 //!
 //! | what | who looks at it |
 //! |---|---|
+//! | what compilers read in different ways | `lex::respelled`, whose text is screened and compiled |
 //! | files, directives, libraries, names | `screen`, before anything is compiled |
 //! | techniques of a stage | flow's scans of the text and of the PTX |
 //! | what no stage allows | `ptx` |
@@ -57,6 +58,14 @@ use warm::{ALLOWANCE, Forked, WarmCompiler};
 
 /// Bytes of the largest file that a fork may write: a heap for precompiled headers, mostly holes.
 const FILE_BYTES: u64 = 1 << 30;
+
+/// The rules of a candidate's stage, and what they depend on.
+#[derive(Clone, Copy)]
+pub(crate) struct Staged<'a> {
+    pub(crate) rules: Rules<'a>,
+    /// Whether elements of the task's arguments have eight bytes.
+    pub(crate) has_eight_bytes: bool,
+}
 
 /// Compiles the device halves of candidates and of trusted code.
 pub(crate) struct DeviceCompiler {
@@ -156,20 +165,26 @@ impl DeviceCompiler {
     }
 
     /// Compiles a candidate's device half, in which `names` name kernels and variables, under the
-    /// rules of its stage; as `user` when hotloop is root.
+    /// rules of its `stage`; as `user` when hotloop is root.
     pub(crate) fn compile(
         &self,
         device: &str,
         names: &[String],
-        rules: Option<Rules<'_>>,
+        stage: Option<Staged<'_>>,
         user: Option<u32>,
     ) -> Result<Result<Image, Verdict>, BenchError> {
         let refused = |why| Ok(Err(Verdict::Refused { why }));
+        // The compiler gets what the screen reads, and reads it in the same way.
+        let device = match lex::respelled(device, Dialect::Cuda) {
+            Ok(device) => device,
+            Err(line) => return refused(in_doubt(line)),
+        };
+        let device = device.as_str();
         let lexed = lex::lex_in(device, Dialect::Cuda);
         if let Some(why) = screen::text(&lexed).or_else(|| screen::names(names)) {
             return refused(why);
         }
-        if let Some(why) = rules.and_then(|rules| rules.violation(&cuda::scan(device))) {
+        if let Some(why) = stage.and_then(|stage| stage.rules.violation(&cuda::scan(device))) {
             return refused(why);
         }
         let compiled = match self.kept.get(device, names) {
@@ -180,7 +195,11 @@ impl DeviceCompiler {
             Ok(compiled) => compiled,
             Err(verdict) => return Ok(Err(verdict)),
         };
-        if let Some(why) = rules.and_then(|rules| rules.violation(&compiled.scan)) {
+        let shown = |stage: Staged<'_>| {
+            let scan = compiled.scan.of(stage.has_eight_bytes);
+            stage.rules.violation(scan)
+        };
+        if let Some(why) = stage.and_then(shown) {
             return refused(why);
         }
         Ok(Ok(compiled.image))
@@ -306,7 +325,7 @@ impl DeviceCompiler {
         if checked && let Some(why) = ptx::refuse(text) {
             return Err(refused(why));
         }
-        let taken = cubin::inspect(&outcome.cubin).map_err(refused)?;
+        let shown = cubin::inspect(&outcome.cubin).map_err(refused)?;
         let image = Image {
             cubin: outcome.cubin.clone(),
             symbols: names
@@ -314,7 +333,8 @@ impl DeviceCompiler {
                 .cloned()
                 .zip(outcome.symbols.iter().cloned())
                 .collect(),
-            taken,
+            taken: shown.taken,
+            uses_heap: shown.uses_heap,
         };
         Ok(Compiled {
             image,
@@ -424,6 +444,13 @@ impl Warm {
             precompiled: Default::default(),
         })
     }
+}
+
+fn in_doubt(line: u32) -> String {
+    format!(
+        "line {line}: compilers may read the text from here on in different ways; write ordinary \
+         strings in place of raw ones, and no backslash outside of literals"
+    )
 }
 
 fn missing(what: &str) -> BenchError {

@@ -3,6 +3,7 @@
 //! | what | why |
 //! |---|---|
 //! | functions and variables from elsewhere | the device runtime launches what no plan holds; the rest would not load |
+//! | `.attribute`, such as `.managed` | the host and other processes share such memory |
 //! | textures and surfaces | no plan makes one, so a handle is a guess |
 //! | `discard` | drops writes that are still in L2, poison and canaries included: older contents would show |
 //! | `prefetch`, `evict_last`, cache policies, `applypriority` | lines could outlive the sweep between runs |
@@ -10,6 +11,8 @@
 //! The rest is free, because every run is verified on fresh inputs: clocks, the number of a
 //! multiprocessor, traps, breakpoints and sleep. Hints to evict lines early, and how much a load
 //! fetches, keep nothing.
+
+use hotloop_flow::language::cuda::ptx_words::{Piece, pieces};
 
 /// Functions that the driver itself provides.
 const DRIVERS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
@@ -34,7 +37,8 @@ const KEEPS: &str = "it can keep data in the L2 cache from one run to the next";
 const OBJECTS: &str = "textures and surfaces are not supported";
 
 /// Parts of instructions and directives that are refused.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
+    ("attribute", "its memory is not the GPU's alone"),
     ("L2::cache_hint", KEEPS),
     ("L2::evict_last", KEEPS),
     ("evict_last", KEEPS),
@@ -44,124 +48,101 @@ const PARTS: [(&str, &str); 7] = [
     ("texref", OBJECTS),
 ];
 
-/// Bytes of the largest array that a module may declare. The assembler keeps only 32 bits of a
+/// Elements of the largest array that a module may declare. The assembler keeps only 32 bits of a
 /// length, so the module itself does not tell.
-const MOST_BYTES: u64 = 2 << 30;
+const MOST_ELEMENTS: u64 = 2 << 30;
 
 /// The rule that a PTX breaks.
 pub(super) fn refuse(ptx: &str) -> Option<String> {
-    if let Some(bytes) = lengths(ptx).find(|bytes| *bytes >= MOST_BYTES) {
+    let pieces = pieces(ptx);
+    (0..pieces.len()).find_map(|at| {
+        let (text, rest) = (word(&pieces[at])?, &pieces[at + 1..]);
+        refuse_word(text, rest).or_else(|| refuse_length(text, rest))
+    })
+}
+
+/// The text of a word; nothing of any other piece.
+fn word<'p>(piece: &'p Piece<'_>) -> Option<&'p str> {
+    match piece {
+        Piece::Word(word) => Some(word.text.as_ref()),
+        Piece::Str(_) | Piece::Begin(_) | Piece::Hash(_) | Piece::Mark(_) => None,
+    }
+}
+
+fn refuse_word(text: &str, rest: &[Piece<'_>]) -> Option<String> {
+    let mut parts = text.split('.');
+    let head = parts.next().unwrap_or_default();
+    let parts: Vec<&str> = parts.collect();
+    // A special register such as `%tid.x`.
+    if head.starts_with('%') {
+        return None;
+    }
+    if let Some(at) = parts.iter().position(|part| *part == "extern") {
+        return refuse_extern(&parts[at + 1..], rest);
+    }
+    // An instruction has parts; a name alone is a function or a variable.
+    let known = INSTRUCTIONS.iter().find(|(known, _)| *known == head);
+    if let Some((instruction, why)) = known.filter(|_| !parts.is_empty()) {
         return Some(format!(
-            "a device variable has {bytes} elements, more than {MOST_BYTES}"
+            "the instruction `{instruction}` is prohibited: {why}"
         ));
     }
-    let words = words(ptx);
-    for (at, word) in words.iter().enumerate() {
-        let next = words.get(at + 1).copied().unwrap_or_default();
-        if *word == ".extern" {
-            if let Some(why) = refuse_extern(&words[at + 1..]) {
-                return Some(why);
-            }
-            continue;
-        }
-        if word.starts_with(['%', '$']) {
-            continue;
-        }
-        let mut parts = word.split('.');
-        let head = parts.next().unwrap_or_default();
-        // An instruction has parts; a name alone is a function or a variable.
-        if word.contains('.') || next.starts_with('.') {
-            let found = INSTRUCTIONS
-                .iter()
-                .find(|(instruction, _)| *instruction == head);
-            if let Some((instruction, why)) = found {
-                return Some(format!(
-                    "the instruction `{instruction}` is prohibited: {why}"
-                ));
-            }
-        }
-        for part in parts {
-            if let Some((part, why)) = PARTS.iter().find(|(known, _)| *known == part) {
-                return Some(format!("`.{part}` in the PTX is prohibited: {why}"));
-            }
-        }
-    }
-    None
+    let of_part = |part: &&str| PARTS.iter().find(|(known, _)| known == part);
+    parts
+        .iter()
+        .find_map(of_part)
+        .map(|(part, why)| format!("`.{part}` in the PTX is prohibited: {why}"))
 }
 
 /// What follows an `.extern`. Shared memory of unknown size is declared so, too.
-fn refuse_extern(rest: &[&str]) -> Option<String> {
-    match rest.first() {
-        Some(&".shared") => None,
-        Some(&".func") => {
-            // `.extern .func (.param .b32 r) vprintf (...)`
-            let rest = &rest[1..];
-            let after = if rest.first() == Some(&"(") {
-                let end = rest.iter().position(|word| *word == ")")?;
-                &rest[end + 1..]
-            } else {
-                rest
-            };
-            let name = after.first().copied().unwrap_or_default();
-            (!DRIVERS.contains(&name))
-                .then(|| format!("the device function `{name}` is defined nowhere"))
+fn refuse_extern(parts: &[&str], rest: &[Piece<'_>]) -> Option<String> {
+    let mut names = rest.iter();
+    match parts.first() {
+        Some(&"shared") => return None,
+        // `.extern .func (.param .b32 r) vprintf (...)`
+        Some(&"func") if rest.first() == Some(&Piece::Mark('(')) => {
+            names.find(|piece| **piece == Piece::Mark(')'));
         }
-        _ => {
-            let is_name = |word: &&&str| !word.starts_with('.') && word.parse::<u64>().is_err();
-            let name = rest.iter().find(is_name).copied().unwrap_or_default();
-            Some(format!("the device variable `{name}` is defined nowhere"))
-        }
+        _ => {}
     }
-}
-
-/// The words and brackets of a PTX, without comments and strings. Parts that a comment or a space
-/// separates from their instruction are words of their own, which begin with a point.
-fn words(ptx: &str) -> Vec<&str> {
-    let is_word =
-        |byte: u8| byte.is_ascii_alphanumeric() || b"_.$%:".contains(&byte) || byte >= 0x80;
-    let bytes = ptx.as_bytes();
-    let mut words = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        let length = match rest[0] {
-            b'/' if rest.starts_with(b"//") => find(rest, b"\n"),
-            b'/' if rest.starts_with(b"/*") => 2 + find(&rest[2..], b"*/") + 2,
-            b'"' => 1 + find(&rest[1..], b"\"") + 1,
-            byte if is_word(byte) => {
-                let length = rest
-                    .iter()
-                    .position(|byte| !is_word(*byte))
-                    .unwrap_or(rest.len());
-                // A cut within a character would be a cut at a byte of a word.
-                words.extend(ptx.get(at..at + length));
-                length
-            }
-            b'(' | b')' => {
-                words.extend(ptx.get(at..=at));
-                1
-            }
-            _ => 1,
-        };
-        at += length;
+    let is_name = |text: &&str| !text.contains('.') && text.parse::<u64>().is_err();
+    let name = names.filter_map(word).find(is_name).unwrap_or_default();
+    if parts.first() != Some(&"func") {
+        return Some(format!("the device variable `{name}` is defined nowhere"));
     }
-    words
+    (!DRIVERS.contains(&name)).then(|| format!("the device function `{name}` is defined nowhere"))
 }
 
-/// The numbers in brackets behind a name, as in `.global .align 4 .b8 most[139586437120];`.
-/// NVIDIA's compilers declare arrays in bytes, or in elements of at most eight.
-fn lengths(ptx: &str) -> impl Iterator<Item = u64> {
-    let declared = ptx.lines().filter(|line| line.contains(".global"));
-    declared
-        .flat_map(|line| line.split('[').skip(1))
-        .filter_map(|rest| rest.split_once(']')?.0.trim().parse().ok())
+/// The lengths behind a name, as in `.global .align 4 .b8 most[139586437120];`. NVIDIA's compilers
+/// declare arrays in bytes, or in elements of at most eight.
+fn refuse_length(name: &str, mut rest: &[Piece<'_>]) -> Option<String> {
+    if name.contains('.') {
+        return None;
+    }
+    let mut elements: u64 = 1;
+    while let [Piece::Mark('['), length, Piece::Mark(']'), behind @ ..] = rest {
+        elements = elements.saturating_mul(number(word(length)?)?.max(1));
+        rest = behind;
+    }
+    (elements >= MOST_ELEMENTS).then(|| {
+        format!("a device variable has {elements} elements, and {MOST_ELEMENTS} are too many")
+    })
 }
 
-fn find(bytes: &[u8], what: &[u8]) -> usize {
-    bytes
-        .windows(what.len())
-        .position(|window| window == what)
-        .unwrap_or(bytes.len())
+/// A whole number as PTX spells it: `16`, `0x10U`, `020`, `0b10000`; the largest one if it is none
+/// that fits.
+fn number(text: &str) -> Option<u64> {
+    if !text.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    let digits = text.strip_suffix('U').unwrap_or(text);
+    let (digits, radix) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
+        [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
+        [b'0', _, ..] => (&digits[1..], 8),
+        _ => (digits, 10),
+    };
+    Some(u64::from_str_radix(digits, radix).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -175,6 +156,12 @@ mod tests {
             "prefetch .global.L2 [%rd1];",
             "prefetch /* \" */ .global.L2::evict_last [%rd1];",
             "@%p1 prefetchu.L1 [%rd1];",
+            "$a:prefetch.global.L2 [%rd1];",
+            "%a:discard.global.L2 [%rd1], 128;",
+            "a: b:prefetchu.L1 [%rd1];",
+            ".pragma \"\n\"; prefetch.global.L2 [%rd1]; .pragma \"\n\";",
+            ".global .attribute(.managed) .align 4 .u32 a;",
+            ".global\n.attribute (.unified(1, 2)) .f32 a;",
             "discard.global.L2 [%rd1], 128;",
             "applypriority.global.L2::evict_normal [%rd1], 128;",
             "createpolicy.fractional.L2::evict_first.b64 %rd1, 1.0;",
@@ -212,7 +199,21 @@ mod tests {
     fn an_array_of_all_memory_is_refused() {
         assert!(refuse(".global .align 4 .b8 most[139586437120];").is_some());
         assert!(refuse(".global .align 4 .b8 all[18446744073709551615];").is_some());
+        for hidden in [
+            ".global .b8 big\n[139586437120];",
+            ".global .b8 big[0x100000000];",
+            ".global .b8 big[02000000000000U];",
+            ".global .b8 big[100000][100000];",
+            ".global .b8 big[1.0];",
+        ] {
+            assert!(refuse(hidden).is_some(), "{hidden}");
+        }
         assert_eq!(refuse(".global .align 4 .b8 some[1048576];"), None);
+        assert_eq!(refuse(".extern .shared .align 16 .b8 tile[];"), None);
+        assert_eq!(
+            refuse("mov.u32 %r1, %r2; st.global.f32 [4294967296], %f1;"),
+            None
+        );
         assert_eq!(refuse("ld.global.f32 %f1, [%rd1+4294967296];"), None);
     }
 
@@ -220,6 +221,7 @@ mod tests {
     fn ordinary_code_is_free() {
         for code in [
             "// prefetch.global.L2 [%rd1];\n.file 1 \"prefetch.global.L2\"",
+            "$L__BB0_1: // discard\nmov.u32 %r1, %envreg3; bra $L__BB0_1;",
             ".visible .entry prefetch(\n.param .u64 prefetch_param_0\n)",
             "ld.global.nc.L1::evict_last.L2::128B.f32 %f1, [%rd1];",
             "ld.global.L2::evict_first.f32 %f1, [%rd1]; st.global.cs.f32 [%rd1], %f1;",

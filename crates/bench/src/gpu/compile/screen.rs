@@ -36,16 +36,8 @@ const ORACLES: [&str; 3] = ["__has_embed", "__has_include", "__has_include_next"
 const NAMES: usize = 256;
 const NAME_BYTES: usize = 2048;
 
-/// The rule that a device half breaks.
+/// The rule that a device half breaks, spelled as [`lex::respelled`] does.
 pub(super) fn text(lexed: &Lexed<'_>) -> Option<String> {
-    if let Some(line) = lexed.raw_string {
-        return Some(format!(
-            "line {line}: this raw string literal is not understood"
-        ));
-    }
-    if let Some(line) = lex::universal_name(lexed) {
-        return Some(format!("line {line}: `\\u` in a name is not understood"));
-    }
     let mut program = Vec::new();
     for item in &lexed.items {
         match item {
@@ -188,8 +180,12 @@ fn refuse_name(name: &str) -> Option<&'static str> {
     if name.len() > NAME_BYTES {
         return Some("it is too long");
     }
-    if !name.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+    let is_odd = |byte: u8| !matches!(byte, b' '..=b'~') || b"'$".contains(&byte);
+    if name.bytes().any(is_odd) {
         return Some("it holds an odd character");
+    }
+    if name.contains("//") || name.contains("/*") {
+        return Some("it holds a comment");
     }
     let mut depth = 0_i32;
     let mut tokens = 0;
@@ -329,6 +325,9 @@ mod tests {
             "k<__has_include(<a>)>",
             "(k",
             "k\u{e9}",
+            "k<1'a>",
+            "k // <4>",
+            "k /*",
         ] {
             assert!(names(&[name.to_owned()]).is_some(), "{name}");
         }

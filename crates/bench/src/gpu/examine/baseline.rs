@@ -16,7 +16,7 @@ use crate::gpu::driver::{Address, Failure, Gpu};
 use crate::gpu::examine::station::Station;
 use crate::gpu::examine::work::{Trouble, Work};
 use crate::gpu::library::{Library, table};
-use crate::gpu::trusted::Drawing;
+use crate::gpu::trusted::{Drawing, Shape};
 
 type Handle = *mut c_void;
 
@@ -207,6 +207,7 @@ impl Cublas {
     ) -> Result<f64, Failure> {
         let elements = (shape[0] * shape[1]) as u64;
         let drawing = Drawing {
+            shape: Shape::Uniform,
             kind: Kind::F32,
             elements,
             key: station.fresh.word(),

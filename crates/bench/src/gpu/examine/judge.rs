@@ -17,8 +17,10 @@ use crate::gpu::examine::station::Station;
 use crate::gpu::examine::timing::{self, Idle, Run};
 use crate::gpu::examine::verify::Reference;
 use crate::gpu::examine::work::{Answer, Trouble, Work};
-use crate::gpu::plan::Origin;
+use crate::gpu::image::Image;
+use crate::gpu::plan::{Origin, Plan};
 use crate::gpu::replay::is_sound;
+use crate::gpu::trusted::Shape;
 
 /// Bytes that a candidate may allocate: so many, or a part of the GPU's memory.
 const OWN_BYTES: u64 = 16 << 30;
@@ -93,6 +95,9 @@ impl Station {
         let mut failed_before = false;
         loop {
             let attempt = self.attempt(work, reference, yardsticks);
+            if outlives_unloading(&work.candidate, &work.plans) {
+                self.lose_runner();
+            }
             self.forget(attempt.is_err())?;
             match attempt {
                 Ok(answer) => return Ok(answer),
@@ -111,9 +116,11 @@ impl Station {
     }
 
     /// Whether a failure may be the machine's.
-    fn is_doubtful(&self, code: Option<u32>) -> Result<bool, Trouble> {
+    fn is_doubtful(&mut self, code: Option<u32>) -> Result<bool, Trouble> {
         match code {
             Some(Failure::OUT_OF_MEMORY) => {
+                // What the candidate's own runner holds is no lack of the machine's.
+                self.lose_runner();
                 let free = self.gpu.free_bytes()?;
                 if free < self.total_bytes / FREE_PART {
                     return Err(Trouble::Machine(format!(
@@ -154,6 +161,7 @@ impl Station {
             spent_s: 0.0,
             runs: Vec::new(),
         };
+        self.turn = self.fresh.index(Shape::HOSTILE.len());
         let timed = work.calls.len() - 1;
         let mut groups = self.groups(work, timed);
         // The first group also wakes the GPU up.
@@ -383,6 +391,13 @@ fn refuse(work: &Work, total_bytes: u64) -> Option<Answer> {
     None
 }
 
+/// Whether a candidate may leave in its runner what unloading its code does not remove: memory of
+/// the device's heap, or the word at which the blocks of a cooperative launch meet.
+fn outlives_unloading(candidate: &Image, plans: &[Plan]) -> bool {
+    let mut launches = plans.iter().flat_map(Plan::launches);
+    candidate.uses_heap || launches.any(|launch| launch.cooperative)
+}
+
 fn largest_need(work: &Work) -> Need {
     let needs = (0..work.calls.len()).filter_map(|call| need_of(work, call));
     needs.fold(Need::default(), |most, need| Need {
@@ -401,5 +416,37 @@ fn counted(work: &Work) -> Counted {
     Counted {
         flops: work.task.cost.flops.as_ref().and_then(count),
         bytes: count(&work.task.cost.bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::plan::{Launch, Step};
+
+    #[test]
+    fn a_runner_retires_after_the_heap_or_a_cooperative_launch() {
+        let plan = |cooperative| Plan {
+            steps: vec![Step::Launch(Launch {
+                kernel: "k".to_owned(),
+                grid: [1, 1, 1],
+                block: [32, 1, 1],
+                shared: 0,
+                cooperative,
+                cluster: None,
+                arguments: Vec::new(),
+            })],
+            ..Plan::default()
+        };
+        let image = |uses_heap| Image {
+            uses_heap,
+            ..Image::default()
+        };
+        assert!(!outlives_unloading(&image(false), &[plan(false)]));
+        assert!(outlives_unloading(&image(true), &[plan(false)]));
+        assert!(outlives_unloading(
+            &image(false),
+            &[plan(false), plan(true)]
+        ));
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hotloop_flow::interface::Kind;
 
+use crate::gpu::call::Call;
 use crate::gpu::driver::Address;
 use crate::gpu::examine::arena::{Slot, Slots, room};
 use crate::gpu::examine::calls::{Content, contents, elements};
@@ -13,7 +14,7 @@ use crate::gpu::examine::station::Station;
 use crate::gpu::examine::timing::Run;
 use crate::gpu::examine::work::{Trouble, Work};
 use crate::gpu::plan::Origin;
-use crate::gpu::trusted::{Drawing, poison};
+use crate::gpu::trusted::{Drawing, Shape, poison};
 
 /// A call with its memory.
 pub(super) struct Laid {
@@ -32,7 +33,7 @@ pub(super) struct Laid {
 /// An argument with its memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Laying {
-    Input { slot: Slot, key: u64 },
+    Input { slot: Slot, key: u64, shape: Shape },
     Output { slot: Slot, poison: u64 },
     Scalar,
 }
@@ -62,6 +63,16 @@ pub(super) fn need_of(work: &Work, call: usize) -> Option<Need> {
         }
     }
     Some(need)
+}
+
+/// Whether an untimed call has the sizes of an earlier one. Its inputs are hostile, and those of the
+/// earlier one are not.
+fn is_repeated(calls: &[Call], at: usize) -> bool {
+    let is_timed = at + 1 == calls.len();
+    !is_timed
+        && calls[..at]
+            .iter()
+            .any(|earlier| earlier.sizes == calls[at].sizes)
 }
 
 /// How a run ended.
@@ -101,9 +112,15 @@ impl Station {
         of_work: &mut Slots,
     ) -> Laid {
         let (function, sizes) = (work.task.function(), &work.calls[call].sizes);
-        let fresh = &mut self.fresh;
+        let (fresh, turn) = (&mut self.fresh, self.turn);
+        let is_hostile = is_repeated(&work.calls, call);
         let mut arguments = Vec::new();
-        for (arg, content) in function.args.iter().zip(contents(function, sizes)) {
+        for (at, (arg, content)) in function
+            .args
+            .iter()
+            .zip(contents(function, sizes))
+            .enumerate()
+        {
             let bytes = elements(arg, sizes) * arg.kind.bytes() as u64;
             arguments.push(match content {
                 Content::Scalar => Laying::Scalar,
@@ -114,6 +131,11 @@ impl Station {
                 _ => Laying::Input {
                     slot: of_inputs.take(bytes, fresh),
                     key: fresh.word(),
+                    shape: if is_hostile {
+                        Shape::HOSTILE[(turn + call + at) % Shape::HOSTILE.len()]
+                    } else {
+                        Shape::Uniform
+                    },
                 },
             });
         }
@@ -187,7 +209,7 @@ impl Station {
         to: Address,
         rows: impl Fn(usize) -> Address,
     ) -> Result<(), Trouble> {
-        let Laying::Input { key, .. } = laid.arguments[at] else {
+        let Laying::Input { key, shape, .. } = laid.arguments[at] else {
             return Ok(());
         };
         let (gpu, kernels) = (&self.gpu, &self.kernels);
@@ -196,6 +218,7 @@ impl Station {
         match contents(function, sizes)[at] {
             Content::Uniform(low, high) => {
                 let drawing = Drawing {
+                    shape,
                     kind: arg.kind,
                     elements: elements(arg, sizes),
                     key,
@@ -238,13 +261,14 @@ impl Station {
                 Laying::Output { slot, .. } => (&self.work, slot),
             };
             kernels.intact(gpu, &arena.guards(*slot), laid.pattern, broken)?;
-            let Laying::Input { slot, key } = laying else {
+            let Laying::Input { slot, key, shape } = laying else {
                 continue;
             };
             let sizes = &work.calls[laid.call].sizes;
             if let Content::Uniform(low, high) = contents(function, sizes)[at] {
                 let arg = &function.args[at];
                 let drawing = Drawing {
+                    shape: *shape,
                     kind: arg.kind,
                     elements: elements(arg, sizes),
                     key: *key,
@@ -317,5 +341,23 @@ impl Station {
                 Err(Trouble::Machine(format!("a runner says {other:?}")))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::calls::of_candidate;
+    use crate::inputs::Fresh;
+
+    #[test]
+    fn the_second_call_of_each_untimed_size_is_hostile() {
+        let task = crate::tasks::load("cuda/histogram").unwrap().spec;
+        let calls = of_candidate(&task, &mut Fresh::from_seed(3));
+        let hostile = |at: &usize| is_repeated(&calls, *at);
+        let (once, last) = (calls.len() / 2, calls.len() - 1);
+        assert!((once..last).all(|at| hostile(&at)));
+        assert_eq!((0..once).find(hostile), None);
+        assert!(!is_repeated(&calls, last), "the timed one");
     }
 }

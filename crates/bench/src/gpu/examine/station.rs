@@ -16,6 +16,8 @@ use crate::inputs::Fresh;
 const INPUT_BYTES: u64 = 512 << 20;
 const WORK_BYTES: u64 = 1 << 30;
 const PART: u64 = 16;
+/// Shared memory is kept while it is at most so many times as large as a candidate needs.
+const KEPT: u64 = 4;
 /// Words of what comparisons find.
 const RESULT_WORDS: u64 = 4096;
 /// Rounds by which the cost of a round is known.
@@ -37,6 +39,10 @@ pub(super) struct Station {
     pub(super) swept: Address,
     pub(super) sweep_bytes: u64,
     pub(super) total_bytes: u64,
+    /// Bytes of both shared memories at first.
+    first_bytes: [u64; 2],
+    /// Where the shapes of hostile inputs begin for the candidate at hand.
+    pub(super) turn: usize,
     opening: Opening,
     pool: Pool,
     /// The runner at work, and what a round costs it.
@@ -67,6 +73,7 @@ impl Station {
             arena(INPUT_BYTES, &mut fresh)?,
             arena(WORK_BYTES, &mut fresh)?,
         );
+        let first_bytes = [inputs.bytes(), work.bytes()];
         let pool = start_pool(&opening, &inputs, &work)?;
         let sweep_bytes = sweep_bytes(&gpu)?;
         let swept = gpu.allocate(sweep_bytes)?;
@@ -85,19 +92,25 @@ impl Station {
             swept,
             sweep_bytes,
             total_bytes,
+            first_bytes,
+            turn: 0,
             opening,
             pool,
             at_work: None,
         })
     }
 
-    /// Makes the shared memory at least as large. Runners that map the old one end.
+    /// Makes the shared memory at least as large, and not much larger: a candidate that allocated
+    /// much is no reason to keep it. Runners that map the old one end.
     pub(super) fn make_room(&mut self, inputs: u64, work: u64) -> Result<(), Trouble> {
-        if inputs <= self.inputs.bytes() && work <= self.work.bytes() {
+        let now = [self.inputs.bytes(), self.work.bytes()];
+        let sizes = [
+            resized(now[0], self.first_bytes[0], inputs),
+            resized(now[1], self.first_bytes[1], work),
+        ];
+        if sizes == now {
             return Ok(());
         }
-        let grown = |arena: &Arena, bytes: u64| arena.bytes().max(bytes.next_power_of_two());
-        let sizes = [grown(&self.inputs, inputs), grown(&self.work, work)];
         self.at_work = None;
         self.pool.end();
         let (gpu, kernels) = (&self.gpu, &self.kernels);
@@ -221,6 +234,16 @@ impl Station {
     }
 }
 
+/// The bytes of a shared memory of `now` bytes for a candidate that takes `need`.
+fn resized(now: u64, first: u64, need: u64) -> u64 {
+    let wanted = first.max(need.next_power_of_two());
+    if need > now || now / KEPT > wanted {
+        wanted
+    } else {
+        now
+    }
+}
+
 fn start_pool(opening: &Opening, inputs: &Arena, work: &Arena) -> Result<Pool, Trouble> {
     let spec = RunnerSpec {
         input_bytes: inputs.bytes(),
@@ -233,4 +256,21 @@ fn start_pool(opening: &Opening, inputs: &Arena, work: &Arena) -> Result<Pool, T
     };
     let (inputs, work) = (copy(inputs)?, copy(work)?);
     Pool::start(spec, inputs, work, opening.spares as usize).map_err(Trouble::Machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shared_memory_grows_at_once_and_shrinks_where_it_is_much_too_large() {
+        const MIB: u64 = 1 << 20;
+        assert_eq!(resized(512 * MIB, 512 * MIB, 0), 512 * MIB);
+        assert_eq!(resized(512 * MIB, 512 * MIB, 513 * MIB), 1024 * MIB);
+        let grown = resized(512 * MIB, 512 * MIB, 16 << 30);
+        assert_eq!(grown, 16 << 30);
+        assert_eq!(resized(grown, 512 * MIB, 5 << 30), grown, "no to and fro");
+        assert_eq!(resized(grown, 512 * MIB, MIB), 512 * MIB);
+        assert_eq!(resized(grown, 512 * MIB, 3 << 29), 2 << 30);
+    }
 }

@@ -91,7 +91,9 @@ impl Assembler<'_> {
         }
         let assembled = match making.read(events) {
             Ok(true) => match making.plan.failures.first() {
-                Some(failure) if making.plan.launches() == 0 => Assembled::Refused(failure.clone()),
+                Some(failure) if making.plan.launches().next().is_none() => {
+                    Assembled::Refused(failure.clone())
+                }
                 _ => Assembled::Plan(making.plan),
             },
             Ok(false) => Assembled::Unfinished,
@@ -107,13 +109,6 @@ pub(super) fn too_heavy() -> String {
         "host code makes more than {} MiB of launches, copies and writes",
         WEIGHT >> 20
     )
-}
-
-impl Plan {
-    fn launches(&self) -> usize {
-        let is_launch = |step: &&Step| matches!(step, Step::Launch(_));
-        self.steps.iter().filter(is_launch).count()
-    }
 }
 
 impl Making<'_> {

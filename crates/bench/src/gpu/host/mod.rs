@@ -140,6 +140,11 @@ impl Recorder {
         }
     }
 
+    /// What host code is told of the GPU.
+    pub(crate) fn traits(&self) -> &DeviceTraits {
+        &self.traits
+    }
+
     /// What each call of an entry point does on the GPU, in the order of `calls`; as `user` when
     /// hotloop is root.
     pub(crate) fn record(

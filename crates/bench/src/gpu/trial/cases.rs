@@ -2,14 +2,15 @@
 
 use hotloop_flow::How;
 use hotloop_flow::formula::Sizes;
-use hotloop_flow::interface::{Kind, Role};
+use hotloop_flow::interface::Kind;
 use hotloop_flow::task::{Method, TaskSpec};
 
 use crate::gpu::call::{Call, Passed};
+use crate::gpu::calls;
 use crate::gpu::examine::{Trusted, Work};
 use crate::gpu::image::Image;
 use crate::gpu::plan::{Plan, Step};
-use crate::inputs::{self, Fresh};
+use crate::inputs::Fresh;
 
 use super::draft::Draft;
 use super::draft::Pass::{At, Beyond, Int, Long, Number};
@@ -73,6 +74,33 @@ pub(super) const CASES: &[Case] = &[
             let n = draft.size("n");
             draft.clear(1, 1024);
             draft.launch("histogram", [((n + 255) / 256).min(1056), 1, 1], [256, 1, 1], &[At(0), At(1), Int(n)]);
+        },
+    },
+    // Right as long as no value is frequent: each thread counts in bytes.
+    Case {
+        name: "histogram-in-bytes", task: "cuda/histogram", expect: "wrong",
+        device: "__global__ void histogram(const int *x, int *counts, int n) {
+            unsigned char own[256]; for (int v = 0; v < 256; v++) own[v] = 0;
+            for (int i = threadIdx.x; i < n; i += 2) own[x[i]]++;
+            for (int v = 0; v < 256; v++) if (own[v]) atomicAdd(&counts[v], (int)own[v]); }",
+        kernels: &["histogram"],
+        steps: |draft| {
+            let n = draft.size("n");
+            draft.clear(1, 1024);
+            draft.launch("histogram", [1, 1, 1], [2, 1, 1], &[At(0), At(1), Int(n)]);
+        },
+    },
+    // Right as long as no number is tiny: sums in steps of 2^-24.
+    Case {
+        name: "sum-fixed-point", task: "cuda/sum", expect: "wrong",
+        device: "__global__ void sum(const float *x, float *y, int B, int D1, int D2) {
+            int t = blockIdx.x * 256 + threadIdx.x; if (t >= B * D2) return;
+            const float *p = x + (long long)(t / D2) * D1 * D2 + t % D2; long long s = 0;
+            for (int i = 0; i < D1; i++) s += (long long)rintf(p[(long long)i * D2] * 16777216.0f); y[t] = (float)s / 16777216.0f; }",
+        kernels: &["sum"],
+        steps: |draft| {
+            let [b, d1, d2] = ["B", "D1", "D2"].map(|name| draft.size(name));
+            draft.row("sum", b * d2, &[At(0), At(1), Int(b), Int(d1), Int(d2)]);
         },
     },
     Case {
@@ -247,15 +275,7 @@ pub(super) fn work(case: &Case, small: bool, fresh: &mut Fresh, how: How) -> (Wo
     if small {
         shrink(&mut spec);
     }
-    let sizes = &spec.function().sizes;
-    let mut all = sizes.hidden.clone();
-    for _ in 0..4 {
-        let drawn =
-            sizes.draw(|least, most| least + fresh.index((most - least + 1) as usize) as i64);
-        all.extend(drawn);
-    }
-    all.push(sizes.timed.clone());
-    let calls: Vec<Call> = all.iter().map(|sizes| call(&spec, sizes, fresh)).collect();
+    let calls = calls::of_candidate(&spec, fresh);
     let plans = calls.iter().map(|call| {
         let mut draft = Draft::new(call);
         (case.steps)(&mut draft);
@@ -308,22 +328,6 @@ fn shrink(spec: &mut TaskSpec) {
     sizes.hidden.iter_mut().for_each(shrink);
     for bounds in sizes.drawn.values_mut() {
         bounds.1 = bounds.1.min(bounds.0.max(60));
-    }
-}
-
-fn call(spec: &TaskSpec, sizes: &Sizes, fresh: &mut Fresh) -> Call {
-    let pass = |arg: &hotloop_flow::interface::Arg| {
-        if arg.role != Role::Scalar {
-            let elements = arg.elements(sizes).expect("checked by Task::parse");
-            return Passed::Buffer((elements * arg.kind.bytes()) as u64);
-        }
-        let mut number = vec![0; arg.kind.bytes()];
-        inputs::fill(fresh, arg, sizes, &mut number, |_| None);
-        Passed::Scalar(number)
-    };
-    Call {
-        sizes: sizes.clone(),
-        arguments: spec.function().args.iter().map(pass).collect(),
     }
 }
 

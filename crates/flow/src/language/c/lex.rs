@@ -8,12 +8,14 @@ mod condition;
 mod escapes;
 mod lexer;
 mod pragmas;
+mod respell;
 mod splices;
 mod token;
 
 pub use condition::{live, live_in};
 use lexer::Lexer;
 use pragmas::fold_pragmas;
+pub use respell::respelled;
 use splices::{join_lines, lines_before, unjoin, unjoin_token};
 pub use token::{Dialect, Directive, Item, Lexed, Token, TokenKind};
 

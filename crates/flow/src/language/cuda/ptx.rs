@@ -2,9 +2,8 @@
 //!
 //! The PTX shows what a source hides in macros, templates and headers. What counts:
 //! - **shared memory**: the state space `.shared`, matrix loads, addresses of other blocks;
-//! - **vector loads**: `.v2`, `.v4`, `.v8` and `.b128` of global or generic memory, and a wide
-//!   register that is taken apart after a load or put together before a store; an integer of eight
-//!   bytes that is shifted, masked or cut after a load, also where elements have eight bytes;
+//! - **vector loads**: `.v2`, `.v4`, `.v8` and `.b128` of global or generic memory, and wide
+//!   registers whose parts are elements (see `registers`);
 //! - **warp primitives**: `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`, `movmatrix` and
 //!   barriers of a warp;
 //! - **tensor cores**: `mma`, `wmma`, `wgmma`, `tcgen05` and the moves of matrices;
@@ -15,23 +14,48 @@
 //! spread over lines, and comments may stand between its parts. A line with `#` counts as all
 //! techniques, because an assembler with a preprocessor would expand macros.
 
-mod words;
+mod registers;
+pub mod words;
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::stages::TECHNIQUES;
 use crate::technique::{Scan, Technique};
+use registers::{Apart, Registers};
 use words::{Piece, Word};
+
+/// The techniques of the PTX of a candidate, by the size of the task's elements.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PtxScan {
+    /// Where some elements have eight bytes.
+    eight_bytes: Scan,
+    /// Where all are smaller: eight bytes that are only moved are two elements or more.
+    smaller: Scan,
+}
+
+impl PtxScan {
+    /// The techniques for a task some of whose elements have eight bytes, or none.
+    pub fn of(&self, has_eight_bytes: bool) -> &Scan {
+        if has_eight_bytes {
+            &self.eight_bytes
+        } else {
+            &self.smaller
+        }
+    }
+}
 
 /// The techniques of the PTX of a candidate. Where the PTX has line information, the lines are the
 /// source's.
-pub fn scan_ptx(ptx: &str) -> Scan {
-    let mut scan = Scan::default();
+pub fn scan_ptx(ptx: &str) -> PtxScan {
+    let mut scan = PtxScan::default();
     for Use {
         technique,
         line,
         text,
         is_source_line,
+        is_of_smaller,
     } in uses(ptx)
     {
         let text = if is_source_line {
@@ -39,7 +63,10 @@ pub fn scan_ptx(ptx: &str) -> Scan {
         } else {
             format!("{text} (in the PTX)")
         };
-        scan.note(technique, line, text);
+        if !is_of_smaller {
+            scan.eight_bytes.note(technique, line, text.clone());
+        }
+        scan.smaller.note(technique, line, text);
     }
     scan
 }
@@ -50,6 +77,8 @@ pub(super) struct Use {
     pub(super) line: u32,
     pub(super) text: String,
     is_source_line: bool,
+    /// Whether it is one only where all elements have fewer than eight bytes.
+    is_of_smaller: bool,
 }
 
 /// All uses, in order.
@@ -94,12 +123,7 @@ struct Reader {
     place: Place,
     /// The line of an inline assembly whose first word is not read yet.
     assembly: Option<u32>,
-    /// Registers that a load wrote.
-    loaded: BTreeSet<String>,
-    /// Registers that a load filled with an integer of eight bytes.
-    wide: BTreeSet<String>,
-    /// Registers that were put together from parts.
-    packed: BTreeSet<String>,
+    registers: Registers,
     uses: Vec<Use>,
 }
 
@@ -137,9 +161,7 @@ impl Reader {
         };
         if head.is_empty() && modifiers.iter().any(|one| matches!(*one, "entry" | "func")) {
             // Each function has its own registers.
-            self.loaded.clear();
-            self.wide.clear();
-            self.packed.clear();
+            self.registers = Registers::default();
         }
         // A name has no modifiers, and special registers such as `%tid.x` begin with `%`.
         if modifiers.is_empty() || head.starts_with('%') {
@@ -148,51 +170,12 @@ impl Reader {
         for technique in techniques(head, modifiers) {
             self.note(technique, word.line, text);
         }
-        self.follow(head, modifiers, word, rest);
-    }
-
-    /// Follows registers: two floats may also be loaded as one double and taken apart, or as one
-    /// integer of eight bytes and taken apart by shifts, masks or a conversion.
-    fn follow(&mut self, head: &str, modifiers: &[&str], word: &Word<'_>, rest: &[Piece<'_>]) {
         let operands = words::operands(rest);
-        if is_elsewhere(modifiers) {
-            return;
-        }
-        match (head, operands.as_slice()) {
-            ("ld" | "ldu", [loaded, ..]) if *loaded != "{" => {
-                self.loaded.insert((*loaded).to_owned());
-                if modifiers.iter().any(|one| is_long(one)) {
-                    self.wide.insert((*loaded).to_owned());
-                }
+        if let Some(apart) = self.registers.meet(head, modifiers, &operands) {
+            self.note(Technique::VectorLoads, word.line, text);
+            if let (Apart::IfSmaller, Some(last)) = (apart, self.uses.last_mut()) {
+                last.is_of_smaller = true;
             }
-            ("shr" | "shl" | "and" | "or" | "xor" | "bfe", [_, from, ..])
-                if self.wide.contains(*from) =>
-            {
-                self.note(Technique::VectorLoads, word.line, &word.text);
-            }
-            ("cvt", [_, from, ..])
-                if self.wide.contains(*from)
-                    && !modifiers.first().is_some_and(|to| is_long(to)) =>
-            {
-                self.note(Technique::VectorLoads, word.line, &word.text);
-            }
-            ("mov", ["{", .., "}", whole]) if self.loaded.contains(*whole) => {
-                self.note(Technique::VectorLoads, word.line, &word.text);
-            }
-            ("mov", [whole, "{", ..]) => {
-                self.packed.insert((*whole).to_owned());
-            }
-            ("mov", [to, from]) => {
-                for known in [&mut self.loaded, &mut self.wide, &mut self.packed] {
-                    if known.contains(*from) {
-                        known.insert((*to).to_owned());
-                    }
-                }
-            }
-            ("st", [.., stored]) if self.packed.contains(*stored) => {
-                self.note(Technique::VectorLoads, word.line, &word.text);
-            }
-            _ => {}
         }
     }
 
@@ -229,13 +212,9 @@ impl Reader {
             line: self.place.line.unwrap_or(line),
             text: text.to_owned(),
             is_source_line: self.place.line.is_some(),
+            is_of_smaller: false,
         });
     }
-}
-
-/// Whether a type is an integer of eight bytes, or any eight bytes.
-fn is_long(modifier: &str) -> bool {
-    matches!(modifier, "b64" | "u64" | "s64")
 }
 
 fn is_memory(head: &str) -> bool {

@@ -2,7 +2,11 @@ use super::*;
 use Technique::{AsyncCopy, InlineAsm, SharedMemory, TensorCores, VectorLoads, WarpPrimitives};
 
 fn check(ptx: &str, expect: &[Technique]) {
-    let scan = scan_ptx(ptx);
+    check_of(ptx, true, expect);
+}
+
+fn check_of(ptx: &str, has_eight_bytes: bool, expect: &[Technique]) {
+    let scan = scan_ptx(ptx).of(has_eight_bytes).clone();
     let found: Vec<Technique> = scan.techniques.keys().copied().collect();
     let mut expect = expect.to_vec();
     expect.sort_unstable();
@@ -91,6 +95,58 @@ fn an_integer_that_is_taken_apart_is_a_vector() {
     let whole = "ld.global.u64 %rd2, [%rd1]; add.s64 %rd3, %rd2, 4; cvta.to.global.u64 %rd4, %rd2; \
                  cvt.u64.u64 %rd5, %rd2; ld.global.u32 %r1, [%rd6]; shr.u32 %r2, %r1, 16;";
     check(whole, &[]);
+    check_of(whole, false, &[]);
+    for number in [
+        "cvt.rn.f64.s64 %fd1, %rd2; st.global.f64 [%rd3], %fd1;",
+        "cvt.rn.f32.s64 %f1, %rd2; st.global.f32 [%rd3], %f1;",
+        "add.s64 %rd2, %rd2, 1; st.global.u64 [%rd3], %rd2;",
+    ] {
+        let number = format!("ld.global.u64 %rd2, [%rd1]; {number}");
+        check_of(&number, false, &[]);
+    }
+}
+
+#[test]
+fn eight_bytes_that_are_only_moved_are_a_vector_of_smaller_elements() {
+    for moved in [
+        "ld.global.u64 %rd2, [%rd1]; st.global.u64 [%rd3], %rd2;",
+        "ld.global.b64 %rd2, [%rd1]; st.shared.b64 [%r1], %rd2;",
+        "ld.global.nc.f64 %fd1, [%rd1]; st.global.f64 [%rd3+8], %fd1;",
+        "ld.f64 %fd1, [%rd1]; st.local.v2.f64 [%rd3], {%fd1, %fd2};",
+        "ld.global.f64 %fd1, [%rd1]; mov.f64 %fd1, 0d0; st.global.f64 [%rd3], %fd1;",
+        "ld.global.u64 %rd2, [%rd1]; selp.b64 %rd4, %rd2, 0, %p1; st.global.u64 [%rd3], %rd4;",
+        "ld.global.u64 %rd2, [%rd1]; st.global.u32 [%rd3], %rd2;",
+        "ld.global.f64 %fd1, [%rd1]; mov.b64 %rd2, %fd1; shr.u64 %rd4, %rd2, 32;",
+    ] {
+        let scan = scan_ptx(moved);
+        assert!(scan.of(false).uses(VectorLoads), "{moved}");
+        assert!(!scan.of(true).uses(VectorLoads), "{moved}");
+    }
+    for number in [
+        "ld.global.f64 %fd1, [%rd1]; add.f64 %fd1, %fd1, %fd2; st.global.f64 [%rd3], %fd1;",
+        "ld.global.u64 %rd2, [%rd1]; st.global.f32 [%rd2], %f1;",
+        "ld.global.u64 %rd2, [%rd1]; cvta.to.global.u64 %rd4, %rd2; st.global.f32 [%rd4+4], %f1;",
+        "ld.param.u64 %rd2, [p]; st.local.u64 [%rd3], %rd2;",
+        "ld.global.u64 %rd2, [%rd1]; st.param.b64 [param0+0], %rd2;",
+        "ld.global.f64 %fd1, [%rd1]; cvt.rn.f32.f64 %f1, %fd1; st.global.f32 [%rd3], %f1;",
+    ] {
+        check_of(number, false, &[]);
+    }
+}
+
+#[test]
+fn elements_that_are_put_together_before_a_store_are_a_vector() {
+    for packed in [
+        "bfi.b64 %rd9, %rd8, %rd7, 32, 32; st.global.u64 [%rd1], %rd9;",
+        "shl.b64 %rd8, %rd7, 32; or.b64 %rd9, %rd8, %rd6; st.global.u64 [%rd1], %rd9;",
+        "shl.b64 %rd8, %rd7, 32; or.b64 %rd9, %rd6, %rd8; mov.b64 %rd2, %rd9; st.u64 [%rd1], %rd2;",
+    ] {
+        check(packed, &[VectorLoads]);
+    }
+    check(
+        "shl.b64 %rd8, %rd7, 2; add.s64 %rd9, %rd6, %rd8; st.u64 [%rd1], %rd9;",
+        &[],
+    );
 }
 
 #[test]
@@ -130,6 +186,12 @@ fn spelling_hides_nothing() {
         &[WarpPrimitives],
     );
     check("{ shfl.sync.up.b32 a, b, 1, 0, -1; }", &[WarpPrimitives]);
+    check("$a:shfl.sync.up.b32 a, b, 1, 0, -1;", &[WarpPrimitives]);
+    // A string goes on behind the end of its line.
+    check(
+        ".pragma \"\n\"; shfl.sync.up.b32 a, b, 1, 0, -1; .pragma \"\n\";",
+        &[WarpPrimitives],
+    );
     check(" #define S shfl.sync\n", &TECHNIQUES);
 }
 
@@ -160,7 +222,7 @@ fn a_wide_register_in_parts_is_a_vector() {
 #[test]
 fn inline_assembly_is_marked_by_the_compiler() {
     let marked = "add.f32 %f1, %f1, %f1;\n\t// begin inline asm\n\tadd.s32 %r1, %r1, 1;\n\t// end inline asm\n";
-    let scan = scan_ptx(marked);
+    let scan = scan_ptx(marked).of(true).clone();
     let evidence = &scan.techniques[&InlineAsm];
     assert_eq!(
         (evidence.line, evidence.text.as_str()),
@@ -183,7 +245,7 @@ fn line_information_names_the_sources_line() {
         // 1, 31, -1;\n\
         .loc 1 12 1\nst.global.v2.f32 [%rd1], {%f1, %f2};\n\
         .file 1 \"candidate.cu\"\n.file 2 \"include/cuda_fp16.hpp\"\n";
-    let scan = scan_ptx(ptx);
+    let scan = scan_ptx(ptx).of(true).clone();
     let found: Vec<_> = scan
         .techniques
         .iter()

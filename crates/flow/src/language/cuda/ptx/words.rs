@@ -1,14 +1,17 @@
 //! PTX as words, for untrusted text: any input, no panic, linear time.
+//!
+//! It follows the assembler wherever a trick could hide: a string runs over the ends of lines and
+//! knows no escapes, a label may touch its instruction, and comments do not nest.
 
 use std::borrow::Cow;
 
 /// A word with its modifiers: `ld.global.v4.f32`, `.shared`, `%tid.x`, `k_param_0`, `16`. Blanks
 /// and comments between its parts are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word<'a> {
-    pub(super) text: Cow<'a, str>,
+pub struct Word<'a> {
+    pub text: Cow<'a, str>,
     /// Its line, from 1.
-    pub(super) line: u32,
+    pub line: u32,
 }
 
 impl Word<'_> {
@@ -21,7 +24,7 @@ impl Word<'_> {
 
 /// A piece of PTX.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub enum Piece<'a> {
     Word(Word<'a>),
     /// A quoted string.
     Str(&'a str),
@@ -33,7 +36,8 @@ pub(super) enum Piece<'a> {
     Mark(char),
 }
 
-pub(super) fn pieces(ptx: &str) -> Vec<Piece<'_>> {
+/// Splits a PTX.
+pub fn pieces(ptx: &str) -> Vec<Piece<'_>> {
     let mut reader = Reader {
         text: ptx,
         at: 0,
@@ -53,8 +57,9 @@ pub(super) fn pieces(ptx: &str) -> Vec<Piece<'_>> {
             '#' if line_start => Piece::Hash(reader.line),
             '"' => {
                 let inner = &reader.rest()[1..];
-                let length = inner.find(['"', '\n']).unwrap_or(inner.len());
-                reader.at += length + usize::from(inner[length..].starts_with('"'));
+                let length = inner.find('"').unwrap_or(inner.len());
+                reader.at += length + usize::from(length < inner.len());
+                reader.line += lines_in(&inner[..length]);
                 Piece::Str(&inner[..length])
             }
             next if is_word(next) || next == '.' => {
@@ -83,6 +88,10 @@ pub(super) fn operands<'p>(rest: &'p [Piece<'_>]) -> Vec<&'p str> {
             Piece::Str(_) | Piece::Begin(_) | Piece::Hash(_) | Piece::Mark(_) => None,
         })
         .collect()
+}
+
+fn lines_in(text: &str) -> u32 {
+    text.bytes().filter(|&byte| byte == b'\n').count() as u32
 }
 
 fn is_word(c: char) -> bool {
@@ -118,8 +127,7 @@ impl<'a> Reader<'a> {
                 self.at += 2 + length;
             } else if let Some(comment) = rest.strip_prefix("/*") {
                 let length = comment.find("*/").map_or(rest.len(), |inner| inner + 4);
-                let lines = rest[..length].bytes().filter(|&byte| byte == b'\n').count();
-                self.line += lines as u32;
+                self.line += lines_in(&rest[..length]);
                 self.at += length;
             } else if let Some(blank) = rest.chars().next().filter(|c| c.is_whitespace()) {
                 self.at += blank.len_utf8();

@@ -1,5 +1,4 @@
-// Right answer; then zeros over low device addresses, where drivers keep semaphores and time
-// stamps.
+// Right answer; then zeros at low device addresses, where drivers map memory of their own.
 // It must fail: those addresses are not mapped for kernels.
 // expect: crashed, wrong, suspect
 #include <cuda_runtime.h>

@@ -1,0 +1,131 @@
+//! Registers that hold several elements of global memory.
+//!
+//! Two floats may be loaded as one double or one integer. What shows it is how the register is
+//! used: it is taken apart, it was put together, or it is moved as it is. With a number of eight
+//! bytes a program computes. Where the task's elements have eight bytes, it also moves such numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::is_elsewhere;
+
+/// Where a use of a register is one of several elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    Always,
+    /// Where no element has eight bytes.
+    IfSmaller,
+}
+
+/// The registers of a function.
+#[derive(Debug, Default)]
+pub(super) struct Registers {
+    /// Those that a load wrote.
+    loaded: BTreeSet<String>,
+    /// Those that a load filled with eight bytes: what is known when they are taken apart.
+    wide: BTreeMap<String, Apart>,
+    /// Those that were put together from parts.
+    packed: BTreeSet<String>,
+    /// Those that hold something in their upper half alone.
+    shifted: BTreeSet<String>,
+}
+
+impl Registers {
+    /// Follows an instruction; says whether it handles several elements in one register.
+    pub(super) fn meet(
+        &mut self,
+        head: &str,
+        modifiers: &[&str],
+        operands: &[&str],
+    ) -> Option<Apart> {
+        let found = self.find(head, modifiers, operands);
+        self.write(head, modifiers, operands);
+        found
+    }
+
+    fn find(&self, head: &str, modifiers: &[&str], operands: &[&str]) -> Option<Apart> {
+        let wide = |register: &str| self.wide.get(register).copied();
+        match (head, operands) {
+            ("shr" | "shl" | "and" | "or" | "xor" | "not" | "bfe" | "bfi", [_, from @ ..]) => {
+                from.iter().find_map(|from| wide(from))
+            }
+            ("cvt", [_, from, ..]) if is_cut(modifiers) => wide(from),
+            ("mov", ["{", .., "}", whole]) if self.loaded.contains(*whole) => Some(Apart::Always),
+            ("st", _) if modifiers.contains(&"param") => None,
+            ("st", _) => {
+                let stored = stored(operands);
+                let is_packed = stored.iter().any(|one| self.packed.contains(*one));
+                if is_packed && !is_elsewhere(modifiers) {
+                    return Some(Apart::Always);
+                }
+                let is_moved = stored.iter().any(|one| self.wide.contains_key(*one));
+                is_moved.then_some(Apart::IfSmaller)
+            }
+            _ => None,
+        }
+    }
+
+    fn write(&mut self, head: &str, modifiers: &[&str], operands: &[&str]) {
+        let Some((to, from)) = operands.split_first() else {
+            return;
+        };
+        let insert = |known: &mut BTreeSet<String>| {
+            known.insert((*to).to_owned());
+        };
+        match (head, from) {
+            ("ld" | "ldu", _) if is_elsewhere(modifiers) || *to == "{" => {}
+            ("ld" | "ldu", _) => {
+                insert(&mut self.loaded);
+                if let Some(apart) = modifiers.iter().find_map(|one| eight_bytes(one)) {
+                    self.wide.insert((*to).to_owned(), apart);
+                }
+            }
+            ("mov", ["{", ..]) | ("bfi", _) => insert(&mut self.packed),
+            ("mov" | "selp", _) => {
+                for from in from {
+                    for known in [&mut self.loaded, &mut self.packed, &mut self.shifted] {
+                        if known.contains(*from) {
+                            insert(known);
+                        }
+                    }
+                    if let Some(apart) = self.wide.get(*from).copied() {
+                        self.wide.insert((*to).to_owned(), apart);
+                    }
+                }
+            }
+            ("shl", [_, "32"]) => insert(&mut self.shifted),
+            ("or" | "add" | "xor", [a, b])
+                if self.shifted.contains(*a) || self.shifted.contains(*b) =>
+            {
+                insert(&mut self.packed);
+            }
+            ("st" | "red" | "bra" | "call" | "setp", _) => {}
+            // What is computed is a number.
+            _ => drop(self.wide.remove(*to)),
+        }
+    }
+}
+
+/// What a store stores, behind its address.
+fn stored<'o, 'p>(operands: &'o [&'p str]) -> &'o [&'p str] {
+    let list = operands.iter().position(|one| *one == "{");
+    &operands[list.unwrap_or(operands.len().saturating_sub(1))..]
+}
+
+/// Whether a modifier is a type of eight bytes; one of a number is taken apart where no element is
+/// such a number.
+fn eight_bytes(modifier: &str) -> Option<Apart> {
+    match modifier {
+        "b64" | "u64" | "s64" => Some(Apart::Always),
+        "f64" => Some(Apart::IfSmaller),
+        _ => None,
+    }
+}
+
+/// Whether a conversion keeps a part of an integer of eight bytes.
+fn is_cut(modifiers: &[&str]) -> bool {
+    let [.., to, from] = modifiers else {
+        return false;
+    };
+    let is_whole = to.starts_with(['u', 's', 'b']) && !to.ends_with("64");
+    is_whole && matches!(*from, "u64" | "s64" | "b64")
+}
