@@ -149,8 +149,8 @@ impl Plan {
         config.to_toml()
     }
 
-    /// Refuses to continue a run that began otherwise. Its `run.toml` may have been edited since, so
-    /// the journal's copy counts, too.
+    /// Refuses to continue a run that began otherwise. Its `run.toml` may have been edited since,
+    /// so the journal's copy counts, too.
     pub(crate) fn continues(&self, began: &RunStarted) -> Result<(), Interrupt> {
         let mut differ = self.changes()?.of_the_run;
         if let Some(config) = &began.config

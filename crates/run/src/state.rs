@@ -1,6 +1,7 @@
 //! The state of a run: a fold over its events. Resume, reports and the API all use it.
 
 mod best;
+mod found;
 mod lookup;
 
 use std::collections::BTreeMap;

@@ -186,8 +186,8 @@ impl Toolchain {
         flags
     }
 
-    /// Libraries that a runner loads before it is confined. That of vector mathematics is there only
-    /// for an object that calls it: others could find its functions in the loader's tables.
+    /// Libraries that a runner loads before it is confined. That of vector mathematics is there
+    /// only for an object that calls it: others could find its functions in the loader's tables.
     pub(crate) fn libraries(&self, object: &Path) -> Vec<PathBuf> {
         let mut libraries = vec![PathBuf::from("libm.so.6"), self.openmp.clone()];
         let calls_it = fs_err::read(object).is_ok_and(|bytes| of_vector_math(&bytes).is_some());

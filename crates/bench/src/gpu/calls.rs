@@ -18,8 +18,8 @@ const DRAWN: usize = 4;
 /// Bytes of a reference's element.
 const DOUBLE: u64 = 8;
 
-/// The calls of a candidate: the hidden problems and those drawn now, each twice, and at the end the
-/// timed one.
+/// The calls of a candidate: the hidden problems and those drawn now, each twice, and at the end
+/// the timed one.
 pub(crate) fn of_candidate(task: &TaskSpec, fresh: &mut Fresh) -> Vec<Call> {
     let function = task.function();
     let sizes = &function.sizes;

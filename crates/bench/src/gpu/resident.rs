@@ -1,4 +1,5 @@
-//! How many blocks of a kernel are on the GPU at the same time: all of a cooperative launch must be.
+//! How many blocks of a kernel are on the GPU at the same time: all of a cooperative launch must
+//! be.
 //!
 //! Host code is recorded before its kernels are compiled, so what the recorder says of this assumes
 //! registers. Here they are known.

@@ -1,5 +1,5 @@
-//! Problems of `KernelBench`: plans for answers to them, without torch and without a GPU, and what the
-//! real torch takes.
+//! Problems of `KernelBench`: plans for answers to them, without torch and without a GPU, and what
+//! the real torch takes.
 //!
 //! ```text
 //! problem -> interpreter (jail) + stand-in for torch -> shapes of inputs, parameters, outputs

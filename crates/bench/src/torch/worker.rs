@@ -22,7 +22,7 @@ const OPENING: Duration = Duration::from_mins(3);
 const COMPLAINT: usize = 500;
 const NO_TORCH: &str = "no Python with torch was found";
 const GET_TORCH: &str =
-    "`pip install torch`, and run hotloop in that environment or name its Python by --python";
+    "`pip install torch`, and run hotloop in that environment, or name the Python that has it";
 
 /// An interpreter that has torch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -158,8 +158,8 @@ impl Worker {
         &self.facts
     }
 
-    /// Measures a problem. The inner error says why it cannot be measured: its code raises, or takes
-    /// too long, or ends the worker.
+    /// Measures a problem. The inner error says why it cannot be measured: its code raises, or
+    /// takes too long, or ends the worker.
     pub fn measure(
         &mut self,
         source: &str,

@@ -91,7 +91,8 @@ impl Bench for FakeBench {
     }
 }
 
-/// The verdict that stands in a candidate, as in `/* wrong */` or `/* 12.5 GFLOPS */`; the seed has 2.
+/// The verdict that stands in a candidate, as in `/* wrong */` or `/* 12.5 GFLOPS */`; the seed has
+/// 2.
 fn judged(source: &str, of_seed: &str, times: f64) -> Result<Judgement, BenchError> {
     let said = source
         .split("/*")

@@ -65,8 +65,8 @@ pub(super) fn need_of(work: &Work, call: usize) -> Option<Need> {
     Some(need)
 }
 
-/// Whether an untimed call has the sizes of an earlier one. Its inputs are hostile, and those of the
-/// earlier one are not.
+/// Whether an untimed call has the sizes of an earlier one. Its inputs are hostile, and those of
+/// the earlier one are not.
 fn is_repeated(calls: &[Call], at: usize) -> bool {
     let is_timed = at + 1 == calls.len();
     !is_timed

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use hotloop_bench::torch::{Asked, Measured, Times, TorchPython, Worker, WorkerFacts};
+use hotloop_bench::torch::{Asked, Times, TorchPython, Worker, WorkerFacts};
 use hotloop_flow::statistics::{mean, median};
 
 use super::problems::{self, Named};
@@ -200,12 +200,4 @@ fn summary(records: &[Record]) -> String {
         ]);
     }
     format!("{}\n\n", table.render())
-}
-
-/// Why a part was not measured.
-fn why<T>(what: &str, part: &Measured<T>) -> Option<String> {
-    match part {
-        Measured::Got(_) => None,
-        Measured::Failed { why } => Some(format!("{what}: {why}")),
-    }
 }

@@ -1,5 +1,5 @@
-//! Reads a folder that [`super::keep`] wrote. It may come from elsewhere, so the names in it are not
-//! trusted: none leads out of it.
+//! Reads a folder that [`super::keep`] wrote. It may come from elsewhere, so the names in it are
+//! not trusted: none leads out of it.
 
 use std::path::Path;
 

@@ -2,7 +2,8 @@
 //!
 //! Two floats may be loaded as one double or one integer. What shows it is how the register is
 //! used: it is taken apart, it was put together, or it is moved as it is. With a number of eight
-//! bytes a program computes. Where the task's elements have eight bytes, it also moves such numbers.
+//! bytes a program computes. Where the task's elements have eight bytes, it also moves such
+//! numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -206,8 +206,8 @@ fn half_of(
 }
 
 /// Refuses what an answer's host code may not ask of a processor. The compiler refuses what two
-/// halves of a word come to, and what stands in a branch for the GPU alone it never meets: the words
-/// are poisoned in the first header.
+/// halves of a word come to, and what stands in a branch for the GPU alone it never meets: the
+/// words are poisoned in the first header.
 fn check_host(
     code: &Code<'_>,
     macros: &Macros,

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use hotloop_bench::torch::{Baselines, Times, WorkerFacts};
+use hotloop_bench::torch::{Baselines, Measured, Times, WorkerFacts};
 use serde::{Deserialize, Serialize};
 
-use super::super::problems::Named;
 use crate::cli::torch::TorchArgs;
+use crate::cmd::bench::problems::Named;
 use crate::failure::Failure;
 
 /// What was measured, of what, and where.
@@ -76,9 +76,9 @@ impl Record {
         };
         let compiled = baselines.compiled.as_ref();
         [
-            super::why("eager", &baselines.eager),
-            compiled.and_then(|part| super::why("compiled", part)),
-            super::why("in doubles", &baselines.reference),
+            why("eager", &baselines.eager),
+            compiled.and_then(|part| why("compiled", part)),
+            why("in doubles", &baselines.reference),
         ]
         .into_iter()
         .flatten()
@@ -108,4 +108,12 @@ pub(super) fn read(path: &Path) -> Result<(Vec<Record>, u64), Failure> {
         bytes += line.len() as u64;
     }
     Ok((records, bytes))
+}
+
+/// Why a part was not measured.
+pub(super) fn why<T>(what: &str, part: &Measured<T>) -> Option<String> {
+    match part {
+        Measured::Got(_) => None,
+        Measured::Failed { why } => Some(format!("{what}: {why}")),
+    }
 }
