@@ -189,7 +189,15 @@ fn prepare() -> Result<Prepared, String> {
         files::confine(&open)?;
     }
     start_pool(spec.threads)?;
+    // A clock would tell that it is watched. With a team, a thread that counts would tell, too.
+    let has_no_clock = spec.watched && spec.threads < 2;
+    if has_no_clock {
+        sys::no_time_stamps().map_err(fail("time stamps"))?;
+    }
     calls::confine_candidate(std::process::id() as sys::Pid, spec.own_threads)?;
+    if has_no_clock {
+        calls::close_clocks()?;
+    }
     Ok((spec, plan_page.cast(), sets, drawing))
 }
 

@@ -157,6 +157,12 @@ pub(crate) fn become_predictable() -> io::Result<()> {
     // SAFETY: plain system calls.
     unsafe {
         check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
-        check(libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV)).map(drop)
     }
+    no_time_stamps()
+}
+
+/// Takes the processor's counter of time from this thread and from those that it starts.
+pub(crate) fn no_time_stamps() -> io::Result<()> {
+    // SAFETY: plain system call.
+    check(unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) }).map(drop)
 }

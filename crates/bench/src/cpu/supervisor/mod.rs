@@ -13,6 +13,7 @@ pub(crate) mod protocol;
 mod serve;
 mod session;
 mod stopwatch;
+mod stray;
 mod verifier;
 mod watch;
 

@@ -9,8 +9,8 @@ use crate::cpu::supervisor::failure::Failure;
 use crate::cpu::supervisor::instruments::Instruments;
 use crate::cpu::supervisor::protocol::{Answer, Request, TimeWork};
 use crate::cpu::supervisor::session::Session;
+use crate::cpu::supervisor::stray::{Runs, stray};
 use crate::cpu::supervisor::verifier::verifier;
-use crate::cpu::supervisor::watch::{self, Runs};
 use crate::cpu::verify::Verifier;
 use crate::estimate::{self, ENOUGH, LEAST, Sample};
 use crate::settings::TEAM_RUN_S;
@@ -81,7 +81,7 @@ pub(super) fn time(
             call_s: fastest(&samples),
             fit: fit(request, calls),
         };
-        if let Some(stray) = watch::stray(instruments, request, &mut verifier, &runs)? {
+        if let Some(stray) = stray(instruments, request, &mut verifier, &runs)? {
             return Ok(Answer::Strayed(stray));
         }
     }

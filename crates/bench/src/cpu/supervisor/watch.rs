@@ -1,86 +1,19 @@
-//! Looks at a candidate as it runs: does it execute the instructions that were read?
-//!
-//! `object_file` reads all machine code from its start, and stages forbid instructions by what is
-//! read. An address that a candidate computes as it runs may lead into the middle of an
-//! instruction, where a constant holds others. No reading finds that, so a second process of the
-//! candidate makes as many runs as were timed, is interrupted at moments that it cannot foresee,
-//! and every thread of it has to stand at the begin of an instruction that was read. What gains
-//! time by hidden code spends time there.
-//!
-//! The process also holds the bench's own program, whose code is fast and which no stage allows. A
-//! run spends little time in it, so a candidate that is often found there calls it.
-//!
-//! The process has no clock and no way to tell that it is watched. Watching takes time, so it is
-//! never done while the clock runs.
+//! A candidate's process as the watch sees it: traced, interrupted, let go on.
 
 use std::fs;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::cpu::layout::Fit;
 use crate::cpu::object_file::Code;
 use crate::cpu::supervisor::failure::{Failure, machine};
-use crate::cpu::supervisor::instruments::Instruments;
 use crate::cpu::supervisor::limit::Limit;
-use crate::cpu::supervisor::protocol::{Request, Stray};
-use crate::cpu::supervisor::session::Session;
-use crate::cpu::verify::Verifier;
+use crate::cpu::supervisor::protocol::Stray;
 use crate::sys::{self, Pid, Traced};
 
-/// Looks at a run, and the shortest and longest time between two, in seconds.
-const LOOKS: f64 = 20.0;
-const OFTEN_S: f64 = 20e-6;
-const SELDOM_S: f64 = 2e-3;
 /// Seconds between two looks at the limit.
 const CHECK_S: f64 = 10e-3;
-/// How many times its limit a watched run may take: it is interrupted all the time.
-const SLOWER: f64 = 4.0;
-
 /// Looks at the bench's own program that are too many, if they are also a quarter of all.
 const OWN_LOOKS: usize = 10;
-
-/// The runs that were timed.
-pub(super) struct Runs {
-    pub(super) count: usize,
-    /// Calls in each, and the seconds of one.
-    pub(super) calls: usize,
-    pub(super) call_s: f64,
-    pub(super) fit: Fit,
-}
-
-/// What the candidate executes that nobody has read, if anything.
-pub(super) fn stray(
-    instruments: &mut Instruments,
-    request: &Request,
-    verifier: &mut Verifier,
-    runs: &Runs,
-) -> Result<Option<Stray>, Failure> {
-    let bytes = fs::read(&request.object).map_err(machine("reading the object again"))?;
-    let Some(code) = Code::of(&bytes) else {
-        return Err(Failure::Machine("the object has changed".into()));
-    };
-    let sets = vec![request.task.function().sizes.timed.clone(); runs.calls];
-    instruments.crew.rest();
-    let mut session = Session::start_watched(request, &instruments.cores, &sets, runs.fit)?;
-    let lasts_s = runs.call_s * runs.calls as f64;
-    let between_s = (lasts_s / LOOKS).clamp(OFTEN_S, SELDOM_S);
-    let limit_s = request.limit_s * SLOWER;
-    for _ in 0..runs.count {
-        let Instruments { fresh, crew, .. } = &mut *instruments;
-        session.freshen(verifier, fresh, crew, 0..runs.calls);
-        crew.rest();
-        let stray = session.run_watched(fresh, 0..runs.calls, |watch, fresh| {
-            watch.run(&code, limit_s, || {
-                let part = fresh.index(1 << 16) as f64 / f64::from(1 << 15);
-                Duration::from_secs_f64(part * between_s)
-            })
-        })?;
-        if stray.is_some() {
-            return Ok(stray);
-        }
-    }
-    Ok(None)
-}
 
 /// A process that is watched: all of its threads are traced.
 pub(crate) struct Watch {
@@ -136,7 +69,7 @@ impl Watch {
     }
 
     /// Lets it make one run and looks at it now and then.
-    fn run(
+    pub(crate) fn run(
         &mut self,
         code: &Code<'_>,
         limit_s: f64,
@@ -197,7 +130,8 @@ impl Watch {
         if report == Traced::Ended {
             self.threads.retain(|known| *known != thread);
             if thread == self.pid {
-                return Err(Failure::Crashed("ended while it was watched".into()));
+                let how = "ended while it was watched; code that is watched can read no clock";
+                return Err(Failure::Crashed(how.into()));
             }
         }
         Ok((thread, report))

@@ -23,5 +23,5 @@ class ModelNew(nn.Module):
     def forward(self, x):
         while True:
             y = torch.empty_like(x[:1])
-            y[0, :5].zero_()
+            y.copy_(x[:1])
         return y

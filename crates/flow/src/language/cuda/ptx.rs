@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stages::TECHNIQUES;
 use crate::technique::{Scan, Technique};
-use registers::{Apart, Registers};
+use registers::{Apart, Registers, is_elsewhere};
 use words::{Piece, Word};
 
 /// The techniques of the PTX of a candidate, by the size of the task's elements.
@@ -222,14 +222,6 @@ fn is_memory(head: &str) -> bool {
         head,
         "ld" | "ldu" | "st" | "red" | "atom" | "multimem" | "tex" | "tld4" | "suld" | "sust"
     )
-}
-
-/// Whether a state space is named that is not global memory.
-fn is_elsewhere(modifiers: &[&str]) -> bool {
-    modifiers.iter().any(|one| {
-        let space = one.split("::").next();
-        matches!(space, Some("shared" | "local" | "param" | "const"))
-    })
 }
 
 /// The techniques of an instruction or a directive; the head of a directive is empty.

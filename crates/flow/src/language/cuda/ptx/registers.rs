@@ -7,8 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::is_elsewhere;
-
 /// Where a use of a register is one of several elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apart {
@@ -129,4 +127,12 @@ fn is_cut(modifiers: &[&str]) -> bool {
     };
     let is_whole = to.starts_with(['u', 's', 'b']) && !to.ends_with("64");
     is_whole && matches!(*from, "u64" | "s64" | "b64")
+}
+
+/// Whether a state space is named that is not global memory.
+pub(super) fn is_elsewhere(modifiers: &[&str]) -> bool {
+    modifiers.iter().any(|one| {
+        let space = one.split("::").next();
+        matches!(space, Some("shared" | "local" | "param" | "const"))
+    })
 }

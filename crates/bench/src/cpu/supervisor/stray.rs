@@ -1,0 +1,74 @@
+//! Looks at a candidate as it runs: does it execute the instructions that were read?
+//!
+//! `object_file` reads all machine code from its start, and stages forbid instructions by what is
+//! read. An address that a candidate computes as it runs may lead into the middle of an
+//! instruction, where a constant holds others. No reading finds that, so a second process of the
+//! candidate makes as many runs as were timed, is interrupted at moments that it cannot foresee,
+//! and every thread of it has to stand at the begin of an instruction that was read. What gains
+//! time by hidden code spends time there.
+//!
+//! The process also holds the bench's own program, whose code is fast and which no stage allows. A
+//! run spends little time in it, so a candidate that is often found there calls it.
+//!
+//! The process cannot tell that it is watched: it has no clock, unless it has a team of threads,
+//! which can count. Watching takes time, so it is never done while the bench's clock runs.
+
+use std::time::Duration;
+
+use crate::cpu::layout::Fit;
+use crate::cpu::object_file::Code;
+use crate::cpu::supervisor::failure::{Failure, machine};
+use crate::cpu::supervisor::instruments::Instruments;
+use crate::cpu::supervisor::protocol::{Request, Stray};
+use crate::cpu::supervisor::session::Session;
+use crate::cpu::verify::Verifier;
+
+/// Looks at a run, and the shortest and longest time between two, in seconds.
+const LOOKS: f64 = 20.0;
+const OFTEN_S: f64 = 20e-6;
+const SELDOM_S: f64 = 2e-3;
+/// How many times its limit a watched run may take: it is interrupted all the time.
+const SLOWER: f64 = 4.0;
+
+/// The runs that were timed.
+pub(super) struct Runs {
+    pub(super) count: usize,
+    /// Calls in each, and the seconds of one.
+    pub(super) calls: usize,
+    pub(super) call_s: f64,
+    pub(super) fit: Fit,
+}
+
+/// What the candidate executes that nobody has read, if anything.
+pub(super) fn stray(
+    instruments: &mut Instruments,
+    request: &Request,
+    verifier: &mut Verifier,
+    runs: &Runs,
+) -> Result<Option<Stray>, Failure> {
+    let bytes = std::fs::read(&request.object).map_err(machine("reading the object again"))?;
+    let Some(code) = Code::of(&bytes) else {
+        return Err(Failure::Machine("the object has changed".into()));
+    };
+    let sets = vec![request.task.function().sizes.timed.clone(); runs.calls];
+    instruments.crew.rest();
+    let mut session = Session::start_watched(request, &instruments.cores, &sets, runs.fit)?;
+    let lasts_s = runs.call_s * runs.calls as f64;
+    let between_s = (lasts_s / LOOKS).clamp(OFTEN_S, SELDOM_S);
+    let limit_s = request.limit_s * SLOWER;
+    for _ in 0..runs.count {
+        let Instruments { fresh, crew, .. } = &mut *instruments;
+        session.freshen(verifier, fresh, crew, 0..runs.calls);
+        crew.rest();
+        let stray = session.run_watched(fresh, 0..runs.calls, |watch, fresh| {
+            watch.run(&code, limit_s, || {
+                let part = fresh.index(1 << 16) as f64 / f64::from(1 << 15);
+                Duration::from_secs_f64(part * between_s)
+            })
+        })?;
+        if stray.is_some() {
+            return Ok(stray);
+        }
+    }
+    Ok(None)
+}
