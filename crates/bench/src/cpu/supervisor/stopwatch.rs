@@ -33,6 +33,10 @@ const SETTLED_S: f64 = 0.02;
 const SINGLES: usize = 2;
 const SINGLES_BEFORE_BATCH: usize = 10;
 
+/// One in so many candidates is watched in as many runs as were timed. The others are watched in as
+/// many as a quiet machine times: watching them all would double the time of timing.
+const WATCHED_WHOLE: usize = 4;
+
 /// Limits of a call that all runs of a timing may take together. An honest candidate at its limit
 /// takes fewer, and the bench waits longer for a timing: one that dawdles in every run is the
 /// candidate's fault, and never a supervisor that does not answer.
@@ -76,7 +80,7 @@ pub(super) fn time(
     }
     if request.watched {
         let runs = Runs {
-            count: samples.len() + 1, // the warm-up, too
+            count: watched_runs(samples.len(), instruments.fresh.index(WATCHED_WHOLE)),
             calls,
             call_s: fastest(&samples),
             fit: fit(request, calls),
@@ -114,6 +118,15 @@ fn fastest(samples: &[Sample]) -> f64 {
 fn gate_of(samples: &[Sample], calls: usize) -> f64 {
     let seconds: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
     estimate::gate(statistics::median(&seconds) * calls as f64)
+}
+
+/// How many runs are watched of a candidate with so many timed ones. `drawn` is below
+/// [`WATCHED_WHOLE`]. What hides until a quiet machine would have timed it gains on noisy machines
+/// alone, and is found there now and then.
+fn watched_runs(timed: usize, drawn: usize) -> usize {
+    let warm_up = 1;
+    let most = if drawn == 0 { timed } else { LEAST };
+    warm_up + timed.min(most)
 }
 
 fn fit(request: &Request, calls: usize) -> Fit {
@@ -326,6 +339,13 @@ mod tests {
             150,
             "longer runs hold more calls"
         );
+    }
+
+    #[test]
+    fn one_in_four_is_watched_as_long_as_it_was_timed() {
+        assert_eq!(watched_runs(60, 0), 61);
+        assert_eq!(watched_runs(60, 3), LEAST + 1);
+        assert_eq!(watched_runs(5, 1), 6);
     }
 
     #[test]
