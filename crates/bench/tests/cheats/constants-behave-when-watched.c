@@ -2,6 +2,7 @@
 // class: B3
 // task: matmul
 // stage: 1
+// needs: watch
 // expect: refused | crashed
 
 #include <time.h>

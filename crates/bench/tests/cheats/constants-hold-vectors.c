@@ -2,6 +2,7 @@
 // class: B3
 // task: matmul
 // stage: 1
+// needs: watch
 // expect: refused
 
 typedef void step(double *four, const double *factor, const double *row);

@@ -84,7 +84,21 @@ pub(crate) fn load(folder: &str) -> Vec<Fixture> {
     if !has_clang() {
         fixtures.retain(|fixture| fixture.compiler != Some(Compiler::Clang));
     }
+    if fixtures.iter().any(needs_watch) && !has_watch() {
+        fixtures.retain(|fixture| !needs_watch(fixture));
+    }
     fixtures
+}
+
+/// Whether only a look at the running candidate tells what it is.
+fn needs_watch(fixture: &Fixture) -> bool {
+    String::from_utf8_lossy(&fixture.source).contains("\n// needs: watch\n")
+}
+
+/// Whether the bench may look at its candidates as they run.
+fn has_watch() -> bool {
+    let facts = LocalBench::start(crate::settings()).unwrap().facts();
+    facts.sandbox.iter().any(|layer| layer == "watch")
 }
 
 /// Whether this machine has the second compiler.
