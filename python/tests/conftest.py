@@ -21,7 +21,8 @@ SEED = (ROOT / "tasks/matmul/seed.c").read_text()
 def program():
     named = os.environ.get("HOTLOOP_BIN")
     found = [named, str(ROOT / "target/debug/hotloop"), str(ROOT / "target/release/hotloop"), shutil.which("hotloop")]
-    return next((path for path in found if path and Path(path).is_file()), None)
+    # Absolute, because tests start it in folders of their own.
+    return next((os.path.abspath(path) for path in found if path and Path(path).is_file()), None)
 
 
 @pytest.fixture(scope="session")

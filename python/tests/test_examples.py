@@ -14,7 +14,7 @@ def run(name, *arguments, folder):
     binary = program()
     if binary is None:
         pytest.skip("no hotloop program: build it, or name it by HOTLOOP_BIN")
-    environment = {**os.environ, "HOTLOOP_BIN": os.path.abspath(binary)}
+    environment = {**os.environ, "HOTLOOP_BIN": binary}
     for key in ("HOTLOOP_URL", "HOTLOOP_TOKEN"):
         environment.pop(key, None)
     command = [sys.executable, str(ROOT / "examples" / name), *arguments]
