@@ -4,6 +4,8 @@
 //! cargo bench -p hotloop-bench --bench cuda                          all parts
 //! cargo bench -p hotloop-bench --bench cuda -- cheats honest          these parts
 //! cargo bench -p hotloop-bench --bench cuda -- --answers FILE answers  a model's answers
+//! cargo bench -p hotloop-bench --bench cuda -- --kernelbench DIR evaluator
+//! cargo bench -p hotloop-bench --bench cuda -- neighbour
 //! ```
 //!
 //! It needs no cargo where it runs: the executable takes `--fixtures FOLDER`, a copy of this
@@ -11,9 +13,12 @@
 
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
+mod agreement;
 mod answers;
 mod crowd;
+mod evaluator;
 mod fixtures;
+mod neighbour;
 mod speed;
 mod steadiness;
 mod verdicts;
@@ -33,6 +38,10 @@ pub(crate) struct Asked {
     pub(crate) fixtures: PathBuf,
     /// Answers of a model, one JSON object a line.
     pub(crate) answers: Option<PathBuf>,
+    /// A checkout of `KernelBench`.
+    pub(crate) kernelbench: Option<PathBuf>,
+    /// What keeps the GPU busy while candidates are judged; `trainer.py`, if nothing is named.
+    pub(crate) neighbour: Option<String>,
     /// Where to write what is too long for a table.
     pub(crate) out: Option<PathBuf>,
     parts: Vec<String>,
@@ -48,7 +57,7 @@ pub(crate) fn settings() -> std::io::Result<Settings> {
 type Part = fn(&Asked) -> Ended;
 
 /// The parts, most important first.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 11] = [
     ("machine", machine),
     ("cheats", verdicts::cheats),
     ("honest", verdicts::honest),
@@ -56,6 +65,9 @@ const PARTS: [(&str, Part); 8] = [
     ("latency", speed::latency),
     ("steadiness", steadiness::run),
     ("faults", speed::faults),
+    ("agreement", agreement::run),
+    ("evaluator", evaluator::run),
+    ("neighbour", neighbour::run),
     ("answers", answers::run),
 ];
 
@@ -80,23 +92,22 @@ fn read() -> Result<Asked, String> {
     let mut asked = Asked {
         fixtures: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")),
         answers: None,
+        kernelbench: None,
+        neighbour: None,
         out: None,
         parts: Vec::new(),
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let mut path = || {
-            words
-                .next()
-                .map(PathBuf::from)
-                .ok_or(format!("{word} PATH"))
-        };
+        let mut value = || words.next().ok_or(format!("{word} names nothing"));
         match word.as_str() {
             // Cargo passes it to every bench.
             "--bench" => {}
-            "--fixtures" => asked.fixtures = path()?,
-            "--answers" => asked.answers = Some(path()?),
-            "--out" => asked.out = Some(path()?),
+            "--fixtures" => asked.fixtures = value()?.into(),
+            "--answers" => asked.answers = Some(value()?.into()),
+            "--kernelbench" => asked.kernelbench = Some(value()?.into()),
+            "--neighbour" => asked.neighbour = Some(value()?),
+            "--out" => asked.out = Some(value()?.into()),
             part if PARTS.iter().any(|(name, _)| *name == part) => asked.parts.push(word),
             other => {
                 let names = PARTS.map(|(name, _)| name).join(", ");

@@ -17,11 +17,12 @@ const LENGTHS: [(&str, i64); 3] = [
     ("1 ms", 525 << 20),
 ];
 
-pub(crate) fn run(asked: &Asked) -> Ended {
-    let honest = fixtures::load(&asked.fixtures.join("cuda/honest"))?;
-    let mut bench = LocalBench::start(settings()?)?;
-    let mut cases: Vec<(String, Entry)> = Vec::new();
-    for fixture in honest {
+/// Candidates that take about so long on an H200, with what they are called.
+pub(crate) fn cases(asked: &Asked) -> Result<Vec<Case>, Box<dyn std::error::Error>> {
+    let mut cases = Vec::new();
+    for fixture in fixtures::load(&asked.fixtures.join("cuda/honest"))? {
+        let source = fixture.entry.candidate.as_ref().map_err(String::as_str)?;
+        let source = source.source().to_owned();
         if fixture.name == "relu-float4" {
             for (what, length) in LENGTHS {
                 let mut task = tasks::load("cuda/relu")?;
@@ -31,15 +32,38 @@ pub(crate) fn run(asked: &Asked) -> Ended {
                 sizes.hidden.clear();
                 sizes.drawn.clear();
                 task.hash = format!("{} {length}", task.hash);
-                let source = fixture.entry.candidate.as_ref().map_err(String::as_str)?;
-                let entry = Entry::source(&Arc::new(task), source.source(), None);
-                cases.push((format!("relu-float4, {what}"), entry));
+                cases.push(Case {
+                    name: format!("relu-float4, {what}"),
+                    entry: Entry::source(&Arc::new(task), &source, None),
+                    of: "RELU",
+                    length,
+                });
             }
         } else if fixture.name == "matmul-float4-8x8" {
-            cases.push((fixture.name, fixture.entry));
+            let length = fixture.entry.task.function().sizes.timed["N"];
+            cases.push(Case {
+                name: fixture.name,
+                entry: fixture.entry,
+                of: "MATMUL",
+                length,
+            });
         }
     }
-    for (name, entry) in cases {
+    Ok(cases)
+}
+
+/// A candidate whose time is known.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) entry: Entry,
+    /// What `plain.cu` calls its task.
+    pub(crate) of: &'static str,
+    pub(crate) length: i64,
+}
+
+pub(crate) fn run(asked: &Asked) -> Ended {
+    let mut bench = LocalBench::start(settings()?)?;
+    for Case { name, entry, .. } in cases(asked)? {
         let (mut seconds, mut within, mut quiet) = (Vec::new(), Vec::new(), 0);
         for _ in 0..JUDGEMENTS {
             let judged = crowd::judge(&mut bench, std::slice::from_ref(&entry), |_| {})?.remove(0);

@@ -30,6 +30,14 @@ pub(super) struct Laid {
     pub(super) pattern: u64,
 }
 
+impl Laid {
+    /// Whether an input is drawn to be difficult.
+    pub(super) fn is_hostile(&self) -> bool {
+        let is_hostile = |laying: &Laying| matches!(laying, Laying::Input { shape, .. } if *shape != Shape::Uniform);
+        self.arguments.iter().any(is_hostile)
+    }
+}
+
 /// An argument with its memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Laying {

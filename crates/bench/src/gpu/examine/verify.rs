@@ -21,6 +21,10 @@ const UNWRITTEN: u64 = 0x7ff4_dead_beef_0001;
 /// Words before those of comparisons: whether guards and inputs have changed.
 const MEMORY_WORDS: usize = 2;
 const DOUBLE: u64 = 8;
+/// How much more hostile inputs may err. Rounding errors of random terms cancel, and those of equal
+/// terms add up: a sum of 10,007 of them, one after the other, was off by 1,037 units in the last
+/// place where random ones are off by 52. Reduced precision shows on the other inputs.
+const HOSTILE_SLACK: f64 = 16.0;
 
 /// A task's reference in the examiner's context.
 pub(super) struct Reference {
@@ -142,7 +146,12 @@ impl Station {
                 return Ok(Err(mismatch(why, f64::INFINITY)));
             }
         }
-        let bound = work.task.bound(&call.sizes);
+        let slack = if laid.is_hostile() {
+            HOSTILE_SLACK
+        } else {
+            1.0
+        };
+        let bound = work.task.bound(&call.sizes) * slack;
         let mut worst: f64 = 0.0;
         for found in found.chunks(FOUND_WORDS).map(Found::read) {
             if found.reference_broken {
