@@ -20,14 +20,14 @@ pub(crate) fn parent() -> Pid {
 
 /// Kills this process when the thread that started it ends.
 pub(crate) fn die_with_parent() -> io::Result<()> {
-    // SAFETY: plain system call.
+    // SAFETY: a plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(drop)
 }
 
 /// Raises the priority of this thread and of everything that it starts from now on. Without the
 /// permission nothing changes.
 pub(crate) fn go_first() {
-    // SAFETY: plain system call.
+    // SAFETY: a plain system call.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
 }
 
@@ -41,13 +41,13 @@ pub(crate) fn work_in(folder: &std::path::Path) -> io::Result<()> {
 
 /// Permanently gives up gaining privileges by exec, which Landlock and seccomp require.
 pub(crate) fn no_new_privileges() -> io::Result<()> {
-    // SAFETY: plain system call.
+    // SAFETY: a plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(drop)
 }
 
 /// Shows this process's memory and `/proc` files to others of its user, or hides them.
 pub(crate) fn let_others_look(may: bool) -> io::Result<()> {
-    // SAFETY: plain system call.
+    // SAFETY: a plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(may)) }).map(drop)
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn become_user(uid: u32) -> io::Result<()> {
 
 /// Enters new namespaces.
 pub(crate) fn unshare(flags: i32) -> io::Result<()> {
-    // SAFETY: plain system call.
+    // SAFETY: a plain system call.
     check(unsafe { libc::unshare(flags) }).map(drop)
 }
 
@@ -154,15 +154,13 @@ pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
 /// Gives the program that this process becomes the same addresses each time, and no counter of
 /// time.
 pub(crate) fn become_predictable() -> io::Result<()> {
-    // SAFETY: plain system calls.
-    unsafe {
-        check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
-    }
+    // SAFETY: a plain system call.
+    check(unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) })?;
     no_time_stamps()
 }
 
 /// Takes the processor's counter of time from this thread and from those that it starts.
 pub(crate) fn no_time_stamps() -> io::Result<()> {
-    // SAFETY: plain system call.
+    // SAFETY: a plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) }).map(drop)
 }
