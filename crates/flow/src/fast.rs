@@ -124,14 +124,15 @@ mod tests {
             scored(Label::Refused, None),
         ];
         let scores = Scores::of(&answers);
+        let eighths = |share: f64| (8.0 * share).round() as u32;
         assert_eq!((scores.answers, scores.compiled, scores.correct), (8, 6, 4));
         let eager = scores.over.eager.unwrap();
         // More than once as fast: neither 1.0 nor, more than 1.5 times, 1.5 itself.
-        assert_eq!(eager.fast_p, [4.0, 2.0, 2.0, 1.0, 1.0].map(|n| n / 8.0));
+        assert_eq!(eager.fast_p.map(eighths), [4, 2, 2, 1, 1]);
         // 4 * 1 * 0.5 * 1.5 = 3.
         assert!((eager.geometric_mean - 3f64.powf(0.25)).abs() < 1e-12);
         let compiled = scores.over.compiled.unwrap();
-        assert_eq!(compiled.fast_p, [4.0, 1.0, 1.0, 1.0, 0.0].map(|n| n / 8.0));
+        assert_eq!(compiled.fast_p.map(eighths), [4, 1, 1, 1, 0]);
         assert!((compiled.geometric_mean - 3f64.powf(0.25) / 2.0).abs() < 1e-12);
     }
 

@@ -1,11 +1,12 @@
 //! The bench's side of the examiner's process.
 
 use std::io::ErrorKind;
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hotloop_flow::BenchError;
 
@@ -24,6 +25,9 @@ const CALLS: f64 = 40.0;
 /// Time to judge a module: torch may have to compile its baseline, and computes what is right for
 /// each run.
 const JUDGING_MODULE: Duration = Duration::from_mins(40);
+
+/// Time to end by itself.
+const LEAVING: Duration = Duration::from_millis(500);
 
 /// How the examiner works.
 #[derive(Debug, Clone)]
@@ -207,6 +211,12 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // Its process with torch has files, which it removes if it may end by itself.
+        drop(self.stream.shutdown(Shutdown::Both));
+        let since = Instant::now();
+        while since.elapsed() < LEAVING && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         // Its runners die with it.
         drop(self.child.kill());
         drop(self.child.wait());

@@ -11,6 +11,7 @@ import mmap
 import os
 
 import torch
+import torch.utils.dlpack
 
 # Numbers that are compared at once: temporary memory of some GB would push large problems out of the GPU.
 PIECE = 1 << 26
@@ -28,25 +29,58 @@ class Access(ctypes.Structure):
     _fields_ = [("location", Location), ("flags", ctypes.c_int)]
 
 
+class Layout(ctypes.Structure):
+    """A tensor of DLPack, by which torch takes memory that it did not allocate."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("dimensions", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+CAPSULE = b"dltensor"
+PLAIN, GPU, UNSIGNED = 1, 2, 1
+
+
 class Mapped:
     """Memory of the examiner, mapped here as bytes."""
 
     def __init__(self, fd, size, is_gpu):
         self.size, self.address = size, None
         try:
-            self.bytes = self.on_gpu(fd) if is_gpu else torch.frombuffer(mmap.mmap(fd, size), dtype=torch.uint8)
+            if is_gpu:
+                self.bytes = self.tensor(self.on_gpu(fd), GPU, torch.cuda.current_device())
+            else:
+                self.map = mmap.mmap(fd, size)
+                self.bytes = self.tensor(ctypes.addressof(ctypes.c_char.from_buffer(self.map)), PLAIN, 0)
         finally:
             os.close(fd)
 
+    def tensor(self, address, device_type, device):
+        """Bytes at an address. Both structures must live as long as the tensor."""
+        self.shape = (ctypes.c_int64 * 1)(self.size)
+        self.layout = Layout(address, device_type, device, 1, UNSIGNED, 8, 1, self.shape, None, 0, None, None)
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return torch.utils.dlpack.from_dlpack(new(ctypes.addressof(self.layout), CAPSULE, None))
+
     def on_gpu(self, fd):
         self.driver = ctypes.CDLL("libcuda.so.1")
-        device = torch.cuda.current_device()
         # The driver's calls need torch's context.
         torch.zeros(1, device="cuda")
         handle, address = ctypes.c_uint64(), ctypes.c_uint64()
-        size, none = ctypes.c_size_t(self.size), ctypes.c_size_t(0)
-        access = Access(Location(ON_DEVICE, device), READ_WRITE)
-        flags = ctypes.c_uint64(0)
+        size, none, flags = ctypes.c_size_t(self.size), ctypes.c_size_t(0), ctypes.c_uint64(0)
+        access = Access(Location(ON_DEVICE, torch.cuda.current_device()), READ_WRITE)
         self.call("cuMemImportFromShareableHandle", ctypes.byref(handle), ctypes.c_void_p(fd), POSIX_DESCRIPTOR)
         self.call("cuMemAddressReserve", ctypes.byref(address), size, none, flags, flags)
         self.call("cuMemMap", address, size, none, handle, flags)
@@ -54,14 +88,7 @@ class Mapped:
         # The mapping keeps the memory.
         self.call("cuMemRelease", handle)
         self.address = address
-        self.__cuda_array_interface__ = {
-            "shape": (self.size,),
-            "typestr": "|u1",
-            "data": (address.value, False),
-            "strides": None,
-            "version": 3,
-        }
-        return torch.as_tensor(self, device=f"cuda:{device}")
+        return address.value
 
     def call(self, name, *arguments):
         status = getattr(self.driver, name)(*arguments)
@@ -118,8 +145,9 @@ class Judged:
         self.exact.load_state_dict(self.state)
         return self.problem.outputs(self.exact, self.moved(inputs, dtype=torch.float64))
 
-    def errors(self, seed):
-        """How far plain torch is from doubles, for each size of inputs; none where numbers are not finite."""
+    def known(self, seed):
+        """The outputs' types and shapes, and how far plain torch is from doubles for each size of inputs: none where
+        numbers are not finite."""
         found = []
         for times in TIMES:
             inputs = self.problem.draw(seed, times)
@@ -127,7 +155,8 @@ class Judged:
             pairs = [(a, b) for a, b in zip(got, want, strict=True) if b.is_floating_point()]
             error = max((worst(a, b) for a, b in pairs), default=0.0)
             found.append(error if math.isfinite(error) else None)
-        return found
+        outputs = [(str(one.dtype).removeprefix("torch."), list(one.shape)) for one in got]
+        return {"errors": found, "outputs": outputs}
 
     def fill(self, asked, to):
         """Draws fresh inputs, and writes them and the parameters where the candidate finds them."""

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hotloop_flow::measured::{Baseline, Checks, Measured, Work as Counted};
+use hotloop_flow::verdict::Mismatch;
 
 use crate::gpu::examine::arena::Arena;
 use crate::gpu::examine::judge::{
@@ -19,6 +20,7 @@ use crate::gpu::examine::roof::Limit;
 use crate::gpu::examine::round::Ended;
 use crate::gpu::examine::station::{RESULT_WORDS, Station};
 use crate::gpu::examine::timing::{self, Idle};
+use crate::gpu::examine::verify::mismatch;
 use crate::gpu::examine::work::{Answer, Trouble};
 use crate::gpu::plan::Origin;
 use crate::gpu::replay::is_sound;
@@ -47,6 +49,11 @@ impl Station {
             return Ok(ModuleAnswer { answer, torch });
         }
         let known = oracle.problem(work)?;
+        if let Some(mismatch) = differs(work, &known.outputs) {
+            let answer = Answer::Wrong(mismatch);
+            let torch = Some(known.baselines);
+            return Ok(ModuleAnswer { answer, torch });
+        }
         let need = need_of(work).unwrap_or_default();
         self.make_room(need.inputs, need.work)?;
         let (places, bytes) = places_of_right(work);
@@ -67,8 +74,10 @@ impl Station {
             };
             self.judge_seated(&mut on, yardsticks)
         });
-        if judged.is_ok() {
-            oracle.release()?;
+        match judged {
+            Ok(_) => oracle.release()?,
+            // Whatever it did not finish, the next judgement finds nothing of it.
+            Err(_) => oracle.forget(),
         }
         right.release(&self.gpu)?;
         Ok(ModuleAnswer {
@@ -249,6 +258,21 @@ fn bytes_written(work: &ModuleWork) -> u64 {
     of_buffers.iter().map(within).sum()
 }
 
+/// How what is returned differs from what `Model` returns. The stand-in for torch, which has
+/// compared both, may not have known.
+fn differs(work: &ModuleWork, wanted: &[(String, Vec<u64>)]) -> Option<Mismatch> {
+    let told = |dtype: &str, shape: &[u64]| format!("{dtype} {shape:?}");
+    let returned = work.outputs.iter();
+    let returned: Vec<String> = returned.map(|it| told(&it.dtype, &it.shape)).collect();
+    let wanted = wanted.iter().map(|(dtype, shape)| told(dtype, shape));
+    let wanted: Vec<String> = wanted.collect();
+    (returned != wanted).then(|| {
+        let (returned, wanted) = (returned.join(", "), wanted.join(", "));
+        let why = format!("`forward` returns {returned}, and Model returns {wanted}");
+        mismatch(why, f64::INFINITY)
+    })
+}
+
 /// What can be said before anything runs.
 fn refuse(work: &ModuleWork, total_bytes: u64) -> Option<Answer> {
     let refused = |why: &str| Some(Answer::Refused(why.to_owned()));
@@ -301,4 +325,94 @@ fn refuse(work: &ModuleWork, total_bytes: u64) -> Option<Answer> {
         return Some(Answer::Crashed(failure.clone()));
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::examine::module::work::{Given, Returned};
+    use crate::gpu::plan::{Buffer, Plan};
+
+    const GPU: u64 = 1 << 30;
+
+    fn output(offset: u64, shape: &[u64], strides: &[u64]) -> Returned {
+        Returned {
+            buffer: 1,
+            offset,
+            dtype: "float32".to_owned(),
+            shape: shape.to_vec(),
+            strides: strides.to_vec(),
+        }
+    }
+
+    fn work(outputs: Vec<Returned>) -> ModuleWork {
+        let buffer = |origin, bytes| Buffer { origin, bytes };
+        ModuleWork {
+            problem: String::new(),
+            images: Vec::new(),
+            plan: Plan {
+                buffers: vec![buffer(Origin::Argument(0), 64), buffer(Origin::Own, 64)],
+                ..Plan::default()
+            },
+            given: vec![Given::Input(0)],
+            outputs,
+            with_compiled: false,
+            limit_s: 1.0,
+        }
+    }
+
+    #[test]
+    fn outputs_lie_within_memory_of_their_own() {
+        let said = |output: Returned| match refuse(&work(vec![output]), GPU) {
+            None => String::new(),
+            Some(Answer::Refused(why) | Answer::Crashed(why)) => why,
+            Some(other) => panic!("{other:?}"),
+        };
+        assert_eq!(said(output(0, &[4, 4], &[4, 1])), "");
+        assert_eq!(said(output(0, &[4, 4], &[1, 4])), "", "transposed");
+        assert_eq!(said(output(0, &[], &[])), "");
+        assert!(said(output(4, &[4, 4], &[4, 1])).contains("its own memory"));
+        assert!(said(output(0, &[2], &[u64::MAX])).contains("its own memory"));
+        assert!(said(output(0, &[4, 4], &[0, 1])).contains("share places"));
+        let mut input = output(0, &[4], &[1]);
+        input.buffer = 0;
+        assert!(said(input).contains("its own memory"));
+        let mut complex = output(0, &[4], &[1]);
+        complex.dtype = "complex64".to_owned();
+        assert!(said(complex).contains("complex64"));
+    }
+
+    #[test]
+    fn too_much_memory_is_the_modules_fault() {
+        let mut large = work(vec![output(0, &[4], &[1])]);
+        large.plan.buffers[1].bytes = GPU / OWN_PART + 1;
+        let answer = refuse(&large, GPU);
+        assert!(matches!(answer, Some(Answer::Crashed(how)) if how.contains("OUT_OF_MEMORY")));
+        let mut forged = work(vec![output(0, &[4], &[1])]);
+        forged.plan.buffers[0].origin = Origin::Argument(1);
+        assert!(refuse(&forged, GPU).is_some());
+    }
+
+    #[test]
+    fn no_byte_of_an_output_is_counted_twice() {
+        let same = output(0, &[4, 4], &[4, 1]);
+        assert_eq!(bytes_written(&work(vec![same.clone()])), 64);
+        assert_eq!(bytes_written(&work(vec![same.clone(), same])), 64);
+        let halves = [output(0, &[4], &[1]), output(32, &[4], &[1])];
+        assert_eq!(bytes_written(&work(halves.into())), 32);
+    }
+
+    #[test]
+    fn other_shapes_and_types_are_wrong() {
+        let work = work(vec![output(0, &[4, 4], &[4, 1])]);
+        let wanted = |dtype: &str, shape: &[u64]| vec![(dtype.to_owned(), shape.to_vec())];
+        assert_eq!(differs(&work, &wanted("float32", &[4, 4])), None);
+        for wanted in [
+            wanted("float32", &[16]),
+            wanted("float16", &[4, 4]),
+            Vec::new(),
+        ] {
+            assert!(differs(&work, &wanted).is_some());
+        }
+    }
 }

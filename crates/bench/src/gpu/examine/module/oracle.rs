@@ -35,6 +35,8 @@ pub(super) struct Known {
     source: String,
     with_compiled: bool,
     pub(super) baselines: Baselines,
+    /// Types and shapes of what `Model` returns.
+    pub(super) outputs: Vec<(String, Vec<u64>)>,
     /// How far plain torch is from doubles, on inputs as the problem draws them.
     pub(super) error: f64,
     /// The same on larger inputs, where the results are numbers.
@@ -64,9 +66,12 @@ pub(super) struct Right {
     pub(super) usual: Vec<Option<f64>>,
 }
 
+/// What the process says of a problem.
 #[derive(Deserialize)]
-struct Errors {
+struct Loaded {
+    /// How far plain torch is from doubles, on inputs as drawn and on larger ones.
     errors: [Option<f64>; 2],
+    outputs: Vec<(String, Vec<u64>)>,
 }
 
 /// A reply that only says that it was done.
@@ -112,7 +117,7 @@ impl Oracle {
             Err(error) => return Err(Trouble::Machine(error.what)),
         };
         let request = json!({"problem": {"source": work.problem, "seed": SEED}});
-        let Errors { errors } = self.ask(&request)?;
+        let Loaded { errors, outputs } = self.ask(&request)?;
         let determined = |error: &f64| *error <= DETERMINED;
         let error = match errors[0] {
             None => return Err(unfit("its right results are not all finite numbers")),
@@ -128,6 +133,7 @@ impl Oracle {
             source: work.problem.clone(),
             with_compiled: work.with_compiled,
             baselines,
+            outputs,
             error,
             error_of_large: errors[1].filter(determined),
         };
@@ -193,8 +199,7 @@ impl Oracle {
     ) -> Result<T, Trouble> {
         match replied {
             Ok(Ok(got)) => Ok(got),
-            // The GPU's memory is the machine's matter, and so are its calls.
-            Ok(Err(why)) if why.starts_with("OutOfMemory") || why.starts_with("RuntimeError") => {
+            Ok(Err(why)) if is_of_the_machine(&why) => {
                 self.forget();
                 Err(Trouble::Machine(format!("torch, of what is right: {why}")))
             }
@@ -210,10 +215,16 @@ impl Oracle {
     }
 
     /// Ends the process, and with it what it has mapped.
-    fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.worker = None;
         self.known = None;
     }
+}
+
+/// Whether the GPU's memory or its calls failed, rather than the problem's code.
+fn is_of_the_machine(why: &str) -> bool {
+    let begins = ["OutOfMemory", "Accelerator", "RuntimeError: cu"];
+    begins.iter().any(|words| why.starts_with(words)) || why.contains("CUDA error")
 }
 
 fn unfit(why: &str) -> Trouble {

@@ -47,7 +47,10 @@ impl Station {
             let element = element_of(output)?;
             let found = MEMORY_WORDS + FOUND_WORDS * index;
             let layout = self.desk.take(layouts[index].len() as u64);
-            self.gpu.upload(layout, &layouts[index])?;
+            // The driver takes no range without a byte.
+            if !layouts[index].is_empty() {
+                self.gpu.upload(layout, &layouts[index])?;
+            }
             let usual = right.usual.get(index).copied().flatten();
             let apart = Apart {
                 number: element.number,
