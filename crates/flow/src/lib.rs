@@ -14,6 +14,7 @@ pub mod candidate;
 mod count;
 pub mod error;
 mod extracted;
+pub mod fast;
 pub mod formula;
 pub mod how;
 pub mod interface;

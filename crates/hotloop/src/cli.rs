@@ -6,6 +6,7 @@ pub(crate) mod evaluate;
 pub(crate) mod fleet;
 mod how;
 pub(crate) mod learn;
+pub(crate) mod module;
 pub(crate) mod pairs;
 pub(crate) mod plan;
 pub(crate) mod recipe;
@@ -194,7 +195,7 @@ Problems of KernelBench are split as in the papers: a fifth of each level is hel
 The papers name no shuffle. Here the problems of a level are ordered by the BLAKE3 of their seed and \
 name, as in `42 kernelbench/1/23`, and the first fifth is held out.
 
-This version lists the problems and plans answers to them (hotloop bench plan). It cannot judge them.
+This command lists the problems. `hotloop bench module` judges answers to them.
 
 Examples:
   hotloop task list
@@ -338,6 +339,8 @@ Examples:
     },
     /// What answers to a problem of `KernelBench` would do on a GPU, as plans, without one
     Plan(plan::PlanArgs),
+    /// Verdicts on answers to a problem of `KernelBench`, and how fast they are beside torch
+    Module(module::ModuleArgs),
     /// How long torch itself takes for problems of `KernelBench`, and how exact it is
     Torch(torch::TorchArgs),
 }

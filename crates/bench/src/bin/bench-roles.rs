@@ -4,11 +4,15 @@
 //! on this machine's GPU, with plans made by hand, and prints what came of every candidate. Run it
 //! in the repository's root. `small` is for the emulator, `spread` judges honest candidates twenty
 //! times.
+//!
+//! `bench-roles module-trial PYTHON PROBLEM ANSWER...` judges answers for torch on the emulator.
 #![expect(clippy::print_stdout, reason = "a trial reports")]
 
+use std::path::Path;
 use std::time::Instant;
 
 use hotloop_bench::gpu::trial::Trial;
+use hotloop_bench::torch;
 use hotloop_flow::Verdict;
 
 type Failure = Box<dyn std::error::Error>;
@@ -16,8 +20,32 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     hotloop_bench::role::play_if_asked();
     let mut words = std::env::args().skip(1);
-    if words.next().as_deref() == Some("gpu-trial") {
-        try_gpu(&words.collect::<Vec<_>>())?;
+    match words.next().as_deref() {
+        Some("gpu-trial") => try_gpu(&words.collect::<Vec<_>>())?,
+        Some("module-trial") => try_modules(&words.collect::<Vec<_>>())?,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn try_modules(words: &[String]) -> Result<(), Failure> {
+    let [python, problem, answers @ ..] = words else {
+        return Err("a Python, a problem and answers".into());
+    };
+    let problem = std::fs::read_to_string(problem)?;
+    let mut trial = torch::trial::Trial::open(std::env::current_exe()?, python.as_ref())?;
+    for answer in answers {
+        let text = std::fs::read_to_string(answer)?;
+        let name = Path::new(answer).file_stem().unwrap_or_default();
+        let name = name.display();
+        match trial.judge(&problem, &text) {
+            Ok(judged) => println!(
+                "{name}: {}: {}",
+                judged.verdict.label(),
+                detail(&judged.verdict)
+            ),
+            Err(error) => println!("{name}: ERROR: {error}"),
+        }
     }
     Ok(())
 }

@@ -91,7 +91,11 @@ pub(crate) fn examine(
         Ok(image) => image,
         Err(verdict) => return failed(verdict),
     };
-    if let Some(how) = resident::refuse(&plans, &image, site.recorder()?.traits()) {
+    if let Some(how) = resident::refuse(
+        &plans,
+        std::slice::from_ref(&image),
+        site.recorder()?.traits(),
+    ) {
         return failed(Verdict::Crashed { how });
     }
     let reference = references.of(site, task, &calls, user)?;
@@ -134,6 +138,7 @@ mod tests {
     fn shared_memory_of_a_launch_is_a_technique() {
         let plan = |shared| Plan {
             steps: vec![Step::Launch(Launch {
+                image: 0,
                 kernel: "k".to_owned(),
                 grid: [1, 1, 1],
                 block: [32, 1, 1],

@@ -23,7 +23,7 @@ pub(crate) mod plan;
 mod queues;
 mod references;
 mod replay;
-mod resident;
+pub(crate) mod resident;
 pub(crate) mod site;
 #[doc(hidden)]
 pub mod trial;

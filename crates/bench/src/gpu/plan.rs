@@ -33,8 +33,13 @@ pub(crate) enum Origin {
     Argument(usize),
     /// Allocated by the host half.
     Own,
-    /// A `__device__` or `__constant__` variable, by the name expression that the compiler knows.
-    Variable(String),
+    /// A `__device__` or `__constant__` variable.
+    Variable {
+        /// The image that has it, by its place among those of the plan.
+        image: usize,
+        /// The name expression that the compiler knows.
+        name: String,
+    },
 }
 
 /// A byte of a buffer.
@@ -109,6 +114,8 @@ impl Plan {
 /// A kernel's launch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Launch {
+    /// The image that has the kernel, by its place among those of the plan.
+    pub(crate) image: usize,
     /// The kernel as the host half names it, e.g. `scale<4, float>`: a name expression.
     pub(crate) kernel: String,
     pub(crate) grid: [u32; 3],
@@ -135,7 +142,7 @@ pub(crate) fn names(plans: &[Plan]) -> Vec<String> {
     let kernels = kernels.map(|launch| launch.kernel.clone());
     let variables = plans.iter().flat_map(|plan| &plan.buffers);
     let variables = variables.filter_map(|buffer| match &buffer.origin {
-        Origin::Variable(name) => Some(name.clone()),
+        Origin::Variable { name, .. } => Some(name.clone()),
         Origin::Argument(_) | Origin::Own => None,
     });
     let names: BTreeSet<String> = kernels.chain(variables).collect();
@@ -153,9 +160,13 @@ mod tests {
         let origins = [
             Origin::Argument(0),
             Origin::Own,
-            Origin::Variable("table".to_owned()),
+            Origin::Variable {
+                image: 1,
+                name: "table".to_owned(),
+            },
         ];
         let launch = Launch {
+            image: 1,
             kernel: "scale<4>".to_owned(),
             grid: [2, 1, 1],
             block: [256, 1, 1],

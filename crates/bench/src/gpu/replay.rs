@@ -1,6 +1,7 @@
 //! A plan on a GPU: its kernels found, its pointers made addresses, its steps queued.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::gpu::driver::{Address, Failure, Geometry, Gpu, Kernel, Module};
 use crate::gpu::plan::{Argument, Launch, Origin, Place, Plan, Step};
@@ -54,23 +55,24 @@ enum Ready {
 }
 
 impl Prepared {
-    /// Finds what the plan names in `module`, whose `symbols` belong to name expressions.
+    /// Finds what the plan names in `modules`, whose symbols belong to name expressions.
     pub(crate) fn new(
         gpu: &Gpu,
-        module: Module,
-        symbols: &BTreeMap<String, String>,
+        modules: &[(Module, &BTreeMap<String, String>)],
         plan: &Plan,
     ) -> Result<Self, Unfit> {
-        let symbol = |name: &str| {
-            symbols
-                .get(name)
+        let symbol = |image: usize, name: &str| {
+            modules
+                .get(image)
+                .and_then(|(module, symbols)| Some((*module, symbols.get(name)?)))
                 .ok_or_else(|| Unfit::Refused(format!("`{name}` is not in the device code")))
         };
         let mut variables = Vec::new();
         for buffer in &plan.buffers {
             variables.push(match &buffer.origin {
-                Origin::Variable(name) => {
-                    let (address, bytes) = gpu.variable(module, symbol(name)?)?;
+                Origin::Variable { image, name } => {
+                    let (module, symbol) = symbol(*image, name)?;
+                    let (address, bytes) = gpu.variable(module, symbol)?;
                     if bytes != 0 && buffer.bytes > bytes {
                         return Err(Unfit::Refused(format!(
                             "`{name}` has {} bytes in the host code and {bytes} in the device code",
@@ -82,17 +84,20 @@ impl Prepared {
                 Origin::Argument(_) | Origin::Own => None,
             });
         }
-        let mut kernels: BTreeMap<&str, (Kernel, Vec<usize>)> = BTreeMap::new();
+        let mut kernels: BTreeMap<(usize, &str), (Kernel, Vec<usize>)> = BTreeMap::new();
         let mut steps = Vec::new();
         for step in &plan.steps {
             steps.push(match step {
                 Step::Launch(launch) => {
-                    let name = launch.kernel.as_str();
-                    if !kernels.contains_key(name) {
-                        let kernel = gpu.kernel(module, symbol(name)?)?;
-                        kernels.insert(name, (kernel, gpu.parameters(kernel)));
-                    }
-                    let (kernel, parameters) = &kernels[name];
+                    let name = (launch.image, launch.kernel.as_str());
+                    let (kernel, parameters) = match kernels.entry(name) {
+                        Entry::Occupied(known) => known.into_mut(),
+                        Entry::Vacant(new) => {
+                            let (module, symbol) = symbol(name.0, name.1)?;
+                            let kernel = gpu.kernel(module, symbol)?;
+                            new.insert((kernel, gpu.parameters(kernel)))
+                        }
+                    };
                     prepare_launch(gpu, *kernel, parameters, launch)?
                 }
                 Step::Set { to, pattern, bytes } => {

@@ -15,11 +15,12 @@ const PIECE: u64 = 256;
 const RESERVED: u64 = 1024;
 
 /// Why a cooperative launch of these plans cannot be made.
-pub(crate) fn refuse(plans: &[Plan], image: &Image, traits: &DeviceTraits) -> Option<String> {
+pub(crate) fn refuse(plans: &[Plan], images: &[Image], traits: &DeviceTraits) -> Option<String> {
     let launches = plans.iter().flat_map(Plan::launches);
     launches
         .filter(|launch| launch.cooperative)
         .find_map(|launch| {
+            let image = images.get(launch.image)?;
             let taken = image.taken.get(image.symbols.get(&launch.kernel)?)?;
             let blocks: u64 = launch.grid.iter().map(|count| u64::from(*count)).product();
             let most = most_blocks(launch, *taken, traits);
@@ -56,6 +57,7 @@ mod tests {
 
     fn said(registers: u32, blocks: u32, cooperative: bool) -> Option<String> {
         let launch = Launch {
+            image: 0,
             kernel: "k".to_owned(),
             grid: [blocks, 1, 1],
             block: [512, 1, 1],
@@ -77,7 +79,7 @@ mod tests {
             taken: [("_Z1k".to_owned(), taken)].into(),
             ..Image::default()
         };
-        refuse(&[plan], &image, &DeviceTraits::default())
+        refuse(&[plan], &[image], &DeviceTraits::default())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use hotloop_flow::{BenchError, Device, Language, MachineFacts};
 use crate::cache::Cache;
 use crate::cpu::machine::{cpu_name, read_line, simd_level};
 use crate::gpu::compile::{self, DeviceCompiler, Toolkit};
-use crate::gpu::examine::{Examiner, Options};
+use crate::gpu::examine::{Examiner, Options, TorchSite};
 use crate::gpu::host::{self, DeviceTraits, Recorder};
 use crate::gpu::trusted;
 use crate::sandbox::Layers;
@@ -55,7 +55,7 @@ impl Site {
             capability: capability(),
         });
         let examiner = match &compiler {
-            Ok(compiler) => examiner(&settings, compiler),
+            Ok(compiler) => examiner(&settings, compiler, None),
             Err(error) => Err(error.clone()),
         };
         let device = examiner
@@ -93,19 +93,25 @@ impl Site {
     }
 }
 
-fn examiner(settings: &Settings, compiler: &DeviceCompiler) -> Result<Examiner, BenchError> {
+/// Starts an examiner. Only modules need torch.
+pub(crate) fn examiner(
+    settings: &Settings,
+    compiler: &DeviceCompiler,
+    torch: Option<TorchSite>,
+) -> Result<Examiner, BenchError> {
     let names = trusted::NAMES.map(str::to_owned);
     Examiner::start(Options {
         roles: settings.roles.clone(),
         trusted: compiler.trusted("the examiner's code", trusted::SOURCE, &names)?,
         seccomp: true,
         spares: SPARES,
+        torch,
     })
 }
 
 /// The compute capability of the first GPU. Nothing of a GPU is opened for it, because this process
 /// starts others.
-fn capability() -> Option<(u32, u32)> {
+pub(crate) fn capability() -> Option<(u32, u32)> {
     let asked = Command::new("nvidia-smi")
         .args(["--query-gpu=compute_cap", "--format=csv,noheader"])
         .output()

@@ -5,7 +5,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 // As `Kind` and `Shape` in trusted.rs are numbered.
-enum { F64, F32, F16, BF16, I32, I64 };
+enum { F64, F32, F16, BF16, I32, I64, U8, I8, I16 };
 enum { UNIFORM, FREQUENT, TINY, EXTREMES, TIES };
 
 #define EACH(i, n) \
@@ -300,8 +300,13 @@ __device__ u64 placed(double error, u64 at) { return (u64)rounded_up(error) << 3
 __device__ bool is_number(double value) { return value - value == 0.0; }
 
 __device__ double off_by(int kind, const void *got, u64 i, double want) {
-    if (kind == I32 || kind == I64) {
-        const long long value = kind == I32 ? (long long)((const int *)got)[i] : ((const long long *)got)[i];
+    if (kind >= I32) {
+        long long value;
+        if (kind == I32) value = ((const int *)got)[i];
+        else if (kind == I64) value = ((const long long *)got)[i];
+        else if (kind == U8) value = ((const unsigned char *)got)[i];
+        else if (kind == I8) value = ((const signed char *)got)[i];
+        else value = ((const short *)got)[i];
         const double off = fabs((double)value - want);
         return off > 0.0 || value == (long long)want ? off : 1.0;
     }
@@ -320,6 +325,25 @@ extern "C" __global__ void hl_compare(int kind, const void *got, const double *w
     for (EACH(i, n)) {
         broken |= !is_number(want[i]) || !(scale[i] >= 0.0);
         worst = worse(worst, placed(error_of(off_by(kind, got, i, want[i]), scale[i]), i));
+        compared++;
+    }
+    note(found, worst, compared, broken);
+}
+
+// The same for an output whose elements lie apart: `layout` holds its lengths and then its strides, in
+// elements. The scale of an element is the size of what is right, times `relative`, and `usual`.
+extern "C" __global__ void hl_compare_apart(int kind, const void *got, const u64 *layout, int dimensions, const double *want, double relative, double usual, u64 n, Found *found) {
+    u64 worst = 0, compared = 0;
+    bool broken = false;
+    for (EACH(i, n)) {
+        u64 rest = i, at = 0;
+        for (int d = dimensions - 1; d >= 0; d--) {
+            at += rest % layout[d] * layout[dimensions + d];
+            rest /= layout[d];
+        }
+        const double scale = relative * fabs(want[i]) + usual;
+        broken |= !is_number(want[i]) || !(scale >= 0.0);
+        worst = worse(worst, placed(error_of(off_by(kind, got, at, want[i]), scale), i));
         compared++;
     }
     note(found, worst, compared, broken);

@@ -7,7 +7,7 @@ use crate::gpu::driver::{Address, Failure, Geometry, Gpu, Kernel};
 /// The source, to be compiled like any device half, but without rules.
 pub(crate) const SOURCE: &str = include_str!("trusted.cu");
 /// Its kernels.
-pub(crate) const NAMES: [&str; 16] = [
+pub(crate) const NAMES: [&str; 17] = [
     "hl_draw",
     "hl_same",
     "hl_equal",
@@ -21,6 +21,7 @@ pub(crate) const NAMES: [&str; 16] = [
     "hl_filled",
     "hl_sweep",
     "hl_compare",
+    "hl_compare_apart",
     "hl_nothing",
     "hl_copy",
     MULTIPLY_ADD,
@@ -62,6 +63,20 @@ pub(crate) struct Drawing {
     pub(crate) key: u64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+}
+
+/// An output of any type and any strides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Apart {
+    /// The type's number in `trusted.cu`.
+    pub(crate) number: i32,
+    pub(crate) at: Address,
+    /// Where its lengths and then its strides lie, in elements.
+    pub(crate) layout: Address,
+    pub(crate) dimensions: i32,
+    pub(crate) elements: u64,
+    /// The scale of an element: the size of what is right times the first, and the second.
+    pub(crate) scale: (f64, f64),
 }
 
 /// Guards around a buffer: a slot of `bytes`, of which `[from, to)` is the buffer.
@@ -291,6 +306,28 @@ impl Kernels {
             word(found),
         ];
         self.launch(gpu, "hl_compare", count, &mut arguments)
+    }
+
+    /// Compares an output with what is right, which lies in order.
+    pub(crate) fn compare_apart(
+        &self,
+        gpu: &Gpu,
+        output: &Apart,
+        want: Address,
+        found: Address,
+    ) -> Result<(), Failure> {
+        let mut arguments = [
+            output.number.to_ne_bytes().to_vec(),
+            word(output.at),
+            word(output.layout),
+            output.dimensions.to_ne_bytes().to_vec(),
+            word(want),
+            output.scale.0.to_ne_bytes().to_vec(),
+            output.scale.1.to_ne_bytes().to_vec(),
+            word(output.elements),
+            word(found),
+        ];
+        self.launch(gpu, "hl_compare_apart", output.elements, &mut arguments)
     }
 
     pub(crate) fn nothing(&self, gpu: &Gpu) -> Result<(), Failure> {

@@ -177,7 +177,9 @@ impl Making {
                     *storages.get(*index).ok_or("a buffer that was not passed")?
                 }
                 recorded::Origin::Own => self.allocate(buffer.bytes)?,
-                recorded::Origin::Variable(name) => self.variable(extension, name, buffer.bytes)?,
+                recorded::Origin::Variable { name, .. } => {
+                    self.variable(extension, name, buffer.bytes)?
+                }
             });
         }
         self.hold(plan.weight())?;

@@ -13,24 +13,30 @@
 //! do, even with the whole interpreter in its hands, is to ask for what an honest answer may ask
 //! for.
 //!
-//! A plan is no judgement: nothing has run on a GPU, and no result was compared.
+//! A plan is no judgement: nothing has run on a GPU, and no result was compared. A [`Judge`] has
+//! plans run by the GPU bench, and compared with what the real torch says is right.
 //!
 //! The real torch runs problems only: a [`Worker`] measures how long it takes and how exact it is.
 
 mod counterpart;
 mod element;
 mod flow;
+mod judge;
 mod making;
 mod message;
 mod plan;
 mod planner;
 mod python;
 mod request;
+mod runnable;
 mod session;
 mod stand_in;
+#[doc(hidden)]
+pub mod trial;
 mod variables;
-mod worker;
+pub(crate) mod worker;
 
+pub use judge::{Judge, Judged, Judging};
 pub use message::{Facts, Input, Shape};
 pub use plan::{At, Compiled, Data, Launch, Memory, ModulePlan, Origin, Output, Step};
 pub use planner::{Outcome, Planner};

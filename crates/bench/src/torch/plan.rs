@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::message::Shape;
+use crate::gpu::image::Image;
 
 /// What one call of `forward` does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -18,6 +19,20 @@ pub struct ModulePlan {
     pub compiled: Compiled,
     /// Why the shapes of the outputs could not be compared with the problem's.
     pub uncompared: Option<String>,
+    /// The device half of each extension, and what it was compiled to. They are no part of what is
+    /// shown.
+    #[serde(skip)]
+    pub(crate) devices: Vec<Device>,
+}
+
+/// The device half of an extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Device {
+    pub(crate) source: String,
+    /// The kernels and variables that the plan uses.
+    pub(crate) names: Vec<String>,
+    /// Nothing where nothing is used or there is no compiler.
+    pub(crate) image: Option<Image>,
 }
 
 /// Memory of the GPU.

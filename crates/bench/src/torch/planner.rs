@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::making::Making;
 use super::message::{Build, Call, Facts, Message, Parameter};
-use super::plan::{Compiled, ModulePlan, Output};
+use super::plan::{Compiled, Device, ModulePlan, Output};
 use super::python::Python;
 use super::request;
 use super::session::{Heard, Place, Session};
@@ -20,6 +20,7 @@ use crate::gpu::compile::{self, DeviceCompiler, Toolkit};
 use crate::gpu::host::extension::{Extension, Extensions, Sources};
 use crate::gpu::host::returned::Said;
 use crate::gpu::host::{self, DeviceTraits, Recorder};
+use crate::gpu::site;
 use crate::sandbox::Layers;
 use crate::sandbox::user::unprivileged_user;
 use crate::scratch::Scratch;
@@ -97,7 +98,7 @@ impl Planner {
             scratch: Arc::clone(&scratch),
             landlock,
             reuse: settings.reuse,
-            capability: None,
+            capability: site::capability(),
         });
         let recorder = Recorder::open(host::Opening {
             roles: &settings.roles,
@@ -123,6 +124,11 @@ impl Planner {
             Ok(compiler) => Compiled::By(compiler.version()),
             Err(error) => Compiled::Not(error.what.clone()),
         }
+    }
+
+    /// The compiler of device halves, if there is one.
+    pub(crate) fn device_compiler(&self) -> Result<&DeviceCompiler, BenchError> {
+        self.compiler.as_ref().map_err(Clone::clone)
     }
 
     fn place(&self) -> Place<'_> {
@@ -301,8 +307,8 @@ impl Planning<'_> {
                 paper: false,
             })));
         }
-        let compiled = match self.compile()? {
-            Ok(compiled) => compiled,
+        let devices = match self.devices()? {
+            Ok(devices) => devices,
             Err(verdict) => return Ok(failed(verdict)),
         };
         let making = std::mem::take(&mut self.making);
@@ -311,8 +317,9 @@ impl Planning<'_> {
             steps: making.steps,
             outputs,
             failures: making.failures,
-            compiled,
+            compiled: self.planner.compiler(),
             uncompared: self.facts.unknown.clone(),
+            devices,
         }))))
     }
 
@@ -336,27 +343,29 @@ impl Planning<'_> {
         })
     }
 
-    /// Compiles the device halves for the names that the plan uses, where there is a compiler.
-    fn compile(&self) -> Result<Result<Compiled, Verdict>, BenchError> {
-        let compiler = match &self.planner.compiler {
-            Ok(compiler) => compiler,
-            Err(error) => return Ok(Ok(Compiled::Not(error.what.clone()))),
-        };
+    /// The device halves, compiled for the names that the plan uses where there is a compiler.
+    fn devices(&self) -> Result<Result<Vec<Device>, Verdict>, BenchError> {
+        let mut devices = Vec::new();
         for (index, extension) in self.extensions.iter().enumerate() {
             if let Some(verdict) = self.timed_out(Phase::Compile) {
                 return Ok(Err(verdict));
             }
-            let names = self.making.names(index);
-            if names.is_empty() {
-                continue;
+            let mut device = Device {
+                source: extension.halves.device.clone(),
+                names: self.making.names(index),
+                image: None,
+            };
+            let compiler = self.planner.compiler.as_ref().ok();
+            if let Some(compiler) = compiler.filter(|_| !device.names.is_empty()) {
+                let user = self.planner.user;
+                match compiler.compile(&device.source, &device.names, None, user)? {
+                    Ok(image) => device.image = Some(image),
+                    Err(verdict) => return Ok(Err(verdict)),
+                }
             }
-            let device = &extension.halves.device;
-            let image = compiler.compile(device, &names, None, self.planner.user)?;
-            if let Err(verdict) = image {
-                return Ok(Err(verdict));
-            }
+            devices.push(device);
         }
-        Ok(Ok(Compiled::By(compiler.version())))
+        Ok(Ok(devices))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The user's own torch: runs problems, never answers, for what is right and how long torch takes.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,8 +14,11 @@ use serde_json::json;
 
 use crate::compiling::installed::say;
 use crate::scratch::{Folder, Scratch};
+use crate::sys;
 
 const PROGRAM: &str = include_str!("worker/worker.py");
+/// What the program imports, from the folder that it works in.
+const IMPORTED: (&str, &str) = ("judged.py", include_str!("worker/judged.py"));
 /// Time to import torch and to open a GPU.
 const OPENING: Duration = Duration::from_mins(3);
 /// Bytes of what a worker complained about that are shown.
@@ -25,7 +28,7 @@ const GET_TORCH: &str =
     "`pip install torch`, and run hotloop in that environment, or name the Python that has it";
 
 /// An interpreter that has torch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TorchPython {
     /// What starts it.
     pub path: PathBuf,
@@ -180,6 +183,36 @@ impl Worker {
             Measured::Failed { why } => Err(why),
         }))
     }
+
+    /// Asks for something else. The inner error is what the problem's code says. A worker that
+    /// ended has lost what it was given, so that is an error.
+    pub(crate) fn ask<T: DeserializeOwned>(
+        &mut self,
+        request: &serde_json::Value,
+        limit: Duration,
+    ) -> Result<Result<T, String>, BenchError> {
+        self.ask_with(request, &[], limit)
+    }
+
+    /// Asks, and sends descriptors.
+    pub(crate) fn ask_with<T: DeserializeOwned>(
+        &mut self,
+        request: &serde_json::Value,
+        descriptors: &[BorrowedFd<'_>],
+        limit: Duration,
+    ) -> Result<Result<T, String>, BenchError> {
+        let lost = |why: String| BenchError::machine(format!("the process with torch: {why}"));
+        let process = self.process.as_mut();
+        let process = process.ok_or_else(|| lost("it has ended".to_owned()))?;
+        match process.ask_with(request, descriptors, limit) {
+            Ok(Measured::Got(got)) => Ok(Ok(got)),
+            Ok(Measured::Failed { why }) => Ok(Err(why)),
+            Err(why) => {
+                self.process = None;
+                Err(lost(why))
+            }
+        }
+    }
 }
 
 fn open(
@@ -210,6 +243,7 @@ impl Process {
         let folder = scratch
             .folder(None)
             .map_err(|error| std::io::Error::other(error.what))?;
+        fs_err::write(folder.path().join(IMPORTED.0), IMPORTED.1)?;
         let complaints = fs_err::File::create(folder.path().join(COMPLAINTS))?;
         let (line, end) = UnixStream::pair()?;
         let child = Command::new(&python.path)
@@ -234,10 +268,23 @@ impl Process {
         request: &serde_json::Value,
         limit: Duration,
     ) -> Result<Measured<T>, String> {
+        self.ask_with(request, &[], limit)
+    }
+
+    fn ask_with<T: DeserializeOwned>(
+        &mut self,
+        request: &serde_json::Value,
+        descriptors: &[BorrowedFd<'_>],
+        limit: Duration,
+    ) -> Result<Measured<T>, String> {
         let stream = self.line.get_mut();
+        let text = format!("{request}\n");
+        // Descriptors travel with the first byte.
+        let (first, rest) = text.as_bytes().split_at(1);
         let sent = stream
             .set_read_timeout(Some(limit))
-            .and_then(|()| writeln!(stream, "{request}"));
+            .and_then(|()| sys::send(stream.as_fd(), first, descriptors))
+            .and_then(|()| stream.write_all(rest));
         let mut reply = String::new();
         match sent.and_then(|()| self.line.read_line(&mut reply)) {
             Ok(0) => Err(self.last_words()),

@@ -11,6 +11,7 @@ mod fixtures; // candidates in files, and what is expected of them
 mod gpu; // examiner and runner on an emulated GPU
 mod honest; // none is ever refused
 mod leftovers; // nothing stays behind hostile candidates
+mod modules; // answers for torch, judged on an emulated GPU
 mod mutants; // cheats hidden automatically; none is ever correct
 mod outside; // signals from outside change no verdict
 mod paper; // where the paper's check decides

@@ -9,7 +9,7 @@ use clap::Args;
 #[command(after_help = "\
 An answer is Python with a class ModelNew that builds its CUDA by load_inline. Here it runs on shapes alone, in a jail without torch and without a GPU. What comes out is a plan: the memory, the launches and the memsets of one call. Where NVRTC is found, the code for the GPU is compiled, too.
 
-A plan is no judgement: no result was compared and no time was taken. Judging such modules on a GPU is not built yet.
+A plan is no judgement: no result was compared and no time was taken. `hotloop bench module` judges answers on a GPU.
 
 Without an answer, the command reads problems and shows their shapes; TASK may then be a whole level.
 

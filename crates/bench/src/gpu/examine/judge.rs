@@ -28,13 +28,13 @@ const OWN_PART: u64 = 4;
 /// A part of the GPU's memory that must be free for a lack of memory to be the candidate's fault.
 const FREE_PART: u64 = 8;
 /// How many calls a candidate may take its whole limit for.
-const BUDGET_CALLS: f64 = 8.0;
+pub(super) const BUDGET_CALLS: f64 = 8.0;
 /// Groups of untimed calls, one before and the others between timed ones.
 const GROUPS: usize = 3;
 /// Timings of a candidate that is too fast to be true.
-const TIMINGS: usize = 3;
+pub(super) const TIMINGS: usize = 3;
 /// Rounds that show whether the GPU is busy with something else.
-const PROBES: usize = 5;
+pub(super) const PROBES: usize = 5;
 
 /// Errors by which the driver says that the GPU or its software failed; a candidate can hardly
 /// cause them, and is judged again before either is blamed.
@@ -48,7 +48,7 @@ pub(super) struct Yardsticks {
 }
 
 /// Why a judgement ends before its end.
-enum Stop {
+pub(super) enum Stop {
     Answer(Box<Answer>),
     /// The driver's number and words, or the words of a lost runner.
     Failed(Option<u32>, String),
@@ -56,7 +56,7 @@ enum Stop {
 }
 
 impl Stop {
-    fn answer(answer: Answer) -> Self {
+    pub(super) fn answer(answer: Answer) -> Self {
         Self::Answer(Box::new(answer))
     }
 }
@@ -116,7 +116,7 @@ impl Station {
     }
 
     /// Whether a failure may be the machine's.
-    fn is_doubtful(&mut self, code: Option<u32>) -> Result<bool, Trouble> {
+    pub(super) fn is_doubtful(&mut self, code: Option<u32>) -> Result<bool, Trouble> {
         match code {
             Some(Failure::OUT_OF_MEMORY) => {
                 // What the candidate's own runner holds is no lack of the machine's.
@@ -135,16 +135,22 @@ impl Station {
     }
 
     /// Unloads the candidate and overwrites what it left.
-    fn forget(&mut self, everywhere: bool) -> Result<(), Trouble> {
+    pub(super) fn forget(&mut self, everywhere: bool) -> Result<(), Trouble> {
+        self.unload_candidate()?;
+        self.inputs.wipe(&self.gpu, &self.kernels, false)?;
+        self.work.wipe(&self.gpu, &self.kernels, everywhere)?;
+        self.gpu.synchronize()?;
+        Ok(())
+    }
+
+    /// Has the runner forget the candidate's code and all that its variables hold.
+    pub(super) fn unload_candidate(&mut self) -> Result<(), Trouble> {
         if self.has_runner() {
             match self.ask(&ToRunner::Unload, &[], PATIENCE)? {
                 Ok((FromRunner::Unloaded, _)) => {}
                 Ok(_) | Err(_) => self.lose_runner(),
             }
         }
-        self.inputs.wipe(&self.gpu, &self.kernels, false)?;
-        self.work.wipe(&self.gpu, &self.kernels, everywhere)?;
-        self.gpu.synchronize()?;
         Ok(())
     }
 
@@ -155,12 +161,8 @@ impl Station {
         yardsticks: &mut Yardsticks,
     ) -> Result<Answer, Stop> {
         self.runner()?;
-        self.load_candidate(work)?;
-        let mut trial = Trial {
-            error: 0.0,
-            spent_s: 0.0,
-            runs: Vec::new(),
-        };
+        self.load_candidate(vec![work.candidate.clone()], work.plans.clone())?;
+        let mut trial = Trial::default();
         self.turn = self.fresh.index(Shape::HOSTILE.len());
         let timed = work.calls.len() - 1;
         let mut groups = self.groups(work, timed);
@@ -182,11 +184,16 @@ impl Station {
         Ok(answer)
     }
 
-    fn load_candidate(&mut self, work: &Work) -> Result<(), Stop> {
-        let mut image = work.candidate.clone();
-        let code = std::mem::take(&mut image.cubin);
-        let plans = work.plans.clone();
-        let ended = match self.ask(&ToRunner::Load { image, plans }, &code, PATIENCE)? {
+    /// Has the runner load images and the plans that name them.
+    pub(super) fn load_candidate(
+        &mut self,
+        mut images: Vec<Image>,
+        plans: Vec<Plan>,
+    ) -> Result<(), Stop> {
+        let code = images.iter_mut().map(|it| std::mem::take(&mut it.cubin));
+        let code: Vec<Vec<u8>> = code.collect();
+        let code: Vec<&[u8]> = code.iter().map(Vec::as_slice).collect();
+        let ended = match self.ask(&ToRunner::Load { images, plans }, &code, PATIENCE)? {
             Ok((FromRunner::Loaded, _)) => return Ok(()),
             Ok((answer, _)) => self.ended(answer)?,
             Err(lost) => {
@@ -237,7 +244,7 @@ impl Station {
         let round = self.lay(work, calls)?;
         for laid in &round {
             let since = Instant::now();
-            let ended = self.run(laid, limit)?;
+            let ended = self.run(laid.call, &laid.spots, limit)?;
             trial.spent_s += since.elapsed().as_secs_f64();
             let Ended::Ran(run) = ended else {
                 return Err(stop(ended, work.limit_s));
@@ -321,7 +328,7 @@ impl Station {
     }
 
     /// Checks that nothing has changed where no buffer was.
-    fn check_rest(&mut self) -> Result<(), Stop> {
+    pub(super) fn check_rest(&mut self) -> Result<(), Stop> {
         self.gpu.set(self.results, &[0; 4], 8)?;
         self.work
             .check_rest(&self.gpu, &self.kernels, self.results)?;
@@ -339,16 +346,17 @@ impl Station {
 }
 
 /// What is known of a candidate so far.
-struct Trial {
+#[derive(Default)]
+pub(super) struct Trial {
     /// The worst error.
-    error: f64,
+    pub(super) error: f64,
     /// Seconds that its runs took.
-    spent_s: f64,
+    pub(super) spent_s: f64,
     /// Runs of the timed call.
-    runs: Vec<Run>,
+    pub(super) runs: Vec<Run>,
 }
 
-fn stop(ended: Ended, limit_s: f64) -> Stop {
+pub(super) fn stop(ended: Ended, limit_s: f64) -> Stop {
     match ended {
         Ended::Refused(why) => Stop::answer(Answer::Refused(why)),
         Ended::Failed(code, how) => Stop::Failed(Some(code), how),
@@ -372,7 +380,7 @@ fn refuse(work: &Work, total_bytes: u64) -> Option<Answer> {
                 call.arguments.get(at),
                 Some(crate::gpu::call::Passed::Buffer(bytes)) if *bytes >= buffer.bytes
             ),
-            Origin::Own | Origin::Variable(_) => true,
+            Origin::Own | Origin::Variable { .. } => true,
         });
         if !fits || !is_sound(plan) {
             return refused("its plan names buffers that the call does not have");
@@ -393,7 +401,7 @@ fn refuse(work: &Work, total_bytes: u64) -> Option<Answer> {
 
 /// Whether a candidate may leave in its runner what unloading its code does not remove: memory of
 /// the device's heap, or the word at which the blocks of a cooperative launch meet.
-fn outlives_unloading(candidate: &Image, plans: &[Plan]) -> bool {
+pub(super) fn outlives_unloading(candidate: &Image, plans: &[Plan]) -> bool {
     let mut launches = plans.iter().flat_map(Plan::launches);
     candidate.uses_heap || launches.any(|launch| launch.cooperative)
 }
@@ -428,6 +436,7 @@ mod tests {
     fn a_runner_retires_after_the_heap_or_a_cooperative_launch() {
         let plan = |cooperative| Plan {
             steps: vec![Step::Launch(Launch {
+                image: 0,
                 kernel: "k".to_owned(),
                 grid: [1, 1, 1],
                 block: [32, 1, 1],

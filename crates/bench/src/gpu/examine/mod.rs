@@ -17,8 +17,10 @@ mod desk;
 mod examiner;
 mod facts;
 mod judge;
+mod module;
 mod nvml;
 mod pool;
+mod request;
 mod roof;
 mod round;
 pub(crate) mod runner;
@@ -30,4 +32,5 @@ mod wire;
 mod work;
 
 pub(crate) use examiner::{Examiner, Options};
+pub(crate) use module::{Given, ModuleWork, Returned, TorchSite};
 pub(crate) use work::{Answer, Trusted, Work};

@@ -45,6 +45,8 @@ impl Runner {
         command
             .arg(GPU_RUNNER)
             .arg(spec)
+            // Code of a module that is loaded for one run must not be loaded in the middle of it.
+            .env("CUDA_MODULE_LOADING", "EAGER")
             .stdin(OwnedFd::from(end))
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -74,10 +76,10 @@ impl Runner {
     pub(super) fn ask(
         &mut self,
         request: &ToRunner,
-        code: &[u8],
+        code: &[&[u8]],
         patience: Duration,
     ) -> Result<FromRunner, Lost> {
-        let asked = wire::send(&mut self.stream, request, &[code]);
+        let asked = wire::send(&mut self.stream, request, code);
         if let Err(error) = asked {
             return Err(self.lost(&error));
         }

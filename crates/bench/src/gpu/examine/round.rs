@@ -25,7 +25,7 @@ pub(super) struct Laid {
     /// What the candidate allocates itself.
     own: Vec<Slot>,
     /// For the runner, one for each buffer of the plan.
-    spots: Vec<Spot>,
+    pub(super) spots: Vec<Spot>,
     /// The pattern of its guards.
     pub(super) pattern: u64,
 }
@@ -162,7 +162,7 @@ impl Station {
                     own.push(slot);
                     Spot::Work(slot.buffer)
                 }
-                Origin::Variable(_) => Spot::Own,
+                Origin::Variable { .. } => Spot::Own,
             });
         let spots = spots.collect();
         let pattern = fresh.word();
@@ -318,11 +318,16 @@ impl Station {
         Ok(())
     }
 
-    /// Runs a call of the candidate that the runner has loaded.
-    pub(super) fn run(&mut self, laid: &Laid, patience: Duration) -> Result<Ended, Trouble> {
+    /// Runs a plan of the candidate that the runner has loaded.
+    pub(super) fn run(
+        &mut self,
+        plan: usize,
+        spots: &[Spot],
+        patience: Duration,
+    ) -> Result<Ended, Trouble> {
         let request = ToRunner::Run {
-            plan: laid.call,
-            buffers: laid.spots.clone(),
+            plan,
+            buffers: spots.to_vec(),
         };
         Ok(match self.ask(&request, &[], patience)? {
             Ok((FromRunner::Ran(clocked), round_s)) => Ended::Ran(Run { clocked, round_s }),

@@ -42,8 +42,12 @@ pub(super) struct RunnerSpec {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ToRunner {
-    /// A candidate's plans. The message carries its code.
-    Load { image: Image, plans: Vec<Plan> },
+    /// A candidate's plans, and the images that they name. The message carries the images' code, in
+    /// their order.
+    Load {
+        images: Vec<Image>,
+        plans: Vec<Plan>,
+    },
     /// Runs a plan on memory that the examiner has prepared.
     Run { plan: usize, buffers: Vec<Spot> },
     /// Runs nothing, like a plan without steps.
@@ -120,8 +124,8 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> i3
     if wire::send(&mut stream, &FromRunner::Ready, &[]).is_err() {
         return 0;
     }
-    while let Ok((request, mut attached)) = wire::receive::<ToRunner>(&mut stream) {
-        let answer = runner.answer(request, attached.pop().unwrap_or_default());
+    while let Ok((request, attached)) = wire::receive::<ToRunner>(&mut stream) {
+        let answer = runner.answer(request, attached);
         if wire::send(&mut stream, &answer, &[]).is_err() {
             break; // the examiner is gone
         }
@@ -137,7 +141,7 @@ struct Runner {
     swept: Address,
     sweep_bytes: u64,
     events: Vec<Event>,
-    loaded: Option<(Module, Vec<Prepared>)>,
+    loaded: Option<(Vec<Module>, Vec<Prepared>)>,
 }
 
 fn open(spec: &RunnerSpec) -> Result<Runner, String> {
@@ -175,11 +179,13 @@ pub(super) fn sweep_bytes(gpu: &Gpu) -> Result<u64, Failure> {
 }
 
 impl Runner {
-    fn answer(&mut self, request: ToRunner, code: Vec<u8>) -> FromRunner {
+    fn answer(&mut self, request: ToRunner, attached: Vec<Vec<u8>>) -> FromRunner {
         let done = match request {
-            ToRunner::Load { mut image, plans } => {
-                image.cubin = code;
-                self.load(&image, &plans).map(|()| FromRunner::Loaded)
+            ToRunner::Load { mut images, plans } => {
+                for (image, code) in images.iter_mut().zip(attached) {
+                    image.cubin = code;
+                }
+                self.load(&images, &plans).map(|()| FromRunner::Loaded)
             }
             ToRunner::Run { plan, buffers } => self.run(plan, &buffers),
             ToRunner::Rest => self.clock(None).map(FromRunner::Ran).map_err(Unfit::Failed),
@@ -199,12 +205,16 @@ impl Runner {
         }
     }
 
-    fn load(&mut self, image: &Image, plans: &[Plan]) -> Result<(), Unfit> {
-        let module = self.gpu.load(&image.cubin)?;
-        // Kept at once, so that it is unloaded whatever comes of its plans.
-        let (_, prepared) = self.loaded.insert((module, Vec::new()));
+    fn load(&mut self, images: &[Image], plans: &[Plan]) -> Result<(), Unfit> {
+        // Kept at once, so that they are unloaded whatever comes of the plans.
+        let (modules, prepared) = self.loaded.insert((Vec::new(), Vec::new()));
+        for image in images {
+            modules.push(self.gpu.load(&image.cubin)?);
+        }
+        let named = images.iter().map(|image| &image.symbols);
+        let named: Vec<_> = modules.iter().copied().zip(named).collect();
         for plan in plans {
-            prepared.push(Prepared::new(&self.gpu, module, &image.symbols, plan)?);
+            prepared.push(Prepared::new(&self.gpu, &named, plan)?);
         }
         Ok(())
     }
@@ -242,9 +252,9 @@ impl Runner {
     }
 
     fn unload(&mut self) -> Result<(), Failure> {
-        match self.loaded.take() {
-            Some((module, _)) => self.gpu.unload(module),
-            None => Ok(()),
-        }
+        let (modules, _) = self.loaded.take().unwrap_or_default();
+        modules
+            .into_iter()
+            .try_for_each(|module| self.gpu.unload(module))
     }
 }

@@ -6,9 +6,10 @@ use crate::gpu::driver::{Address, Attribute, Driver, Event, Failure, Gpu};
 use crate::gpu::examine::arena::Arena;
 use crate::gpu::examine::desk::Desk;
 use crate::gpu::examine::pool::{Lost, Pool, Runner};
+use crate::gpu::examine::request::Opening;
 use crate::gpu::examine::runner::{FromRunner, RunnerSpec, ToRunner, sweep_bytes};
 use crate::gpu::examine::timing::Idle;
-use crate::gpu::examine::work::{Opening, Trouble};
+use crate::gpu::examine::work::Trouble;
 use crate::gpu::trusted::Kernels;
 use crate::inputs::Fresh;
 
@@ -18,8 +19,10 @@ const WORK_BYTES: u64 = 1 << 30;
 const PART: u64 = 16;
 /// Shared memory is kept while it is at most so many times as large as a candidate needs.
 const KEPT: u64 = 4;
+/// Up to here memory doubles as it grows. Beyond, half of it could be missing elsewhere.
+const LARGE: u64 = 4 << 30;
 /// Words of what comparisons find.
-const RESULT_WORDS: u64 = 4096;
+pub(super) const RESULT_WORDS: u64 = 4096;
 /// Rounds by which the cost of a round is known.
 const IDLE_ROUNDS: usize = 7;
 /// Time for a runner that does nothing.
@@ -177,7 +180,7 @@ impl Station {
     pub(super) fn ask(
         &mut self,
         request: &ToRunner,
-        code: &[u8],
+        code: &[&[u8]],
         patience: Duration,
     ) -> Result<Result<(FromRunner, f64), Lost>, Trouble> {
         let (runner, _) = self
@@ -236,7 +239,12 @@ impl Station {
 
 /// The bytes of a shared memory of `now` bytes for a candidate that takes `need`.
 fn resized(now: u64, first: u64, need: u64) -> u64 {
-    let wanted = first.max(need.next_power_of_two());
+    let rounded = if need > LARGE {
+        need.next_multiple_of(LARGE / 4)
+    } else {
+        need.next_power_of_two()
+    };
+    let wanted = first.max(rounded);
     if need > now || now / KEPT > wanted {
         wanted
     } else {
@@ -269,6 +277,7 @@ mod tests {
         assert_eq!(resized(512 * MIB, 512 * MIB, 513 * MIB), 1024 * MIB);
         let grown = resized(512 * MIB, 512 * MIB, 16 << 30);
         assert_eq!(grown, 16 << 30);
+        assert_eq!(resized(512 * MIB, 512 * MIB, (9 << 30) + 1), 10 << 30);
         assert_eq!(resized(grown, 512 * MIB, 5 << 30), grown, "no to and fro");
         assert_eq!(resized(grown, 512 * MIB, MIB), 512 * MIB);
         assert_eq!(resized(grown, 512 * MIB, 3 << 29), 2 << 30);

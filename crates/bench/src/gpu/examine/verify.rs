@@ -52,7 +52,7 @@ impl Station {
                 if !is_sound(plan) {
                     return Err(Unfit::Refused("its plan names no buffer of its own".into()));
                 }
-                Prepared::new(&self.gpu, module, &trusted.image.symbols, plan)
+                Prepared::new(&self.gpu, &[(module, &trusted.image.symbols)], plan)
             };
             plans
                 .iter()
@@ -263,7 +263,7 @@ impl Station {
             let role = match buffer.origin {
                 Origin::Argument(at) => given.get(at).copied(),
                 Origin::Own => None,
-                Origin::Variable(_) => {
+                Origin::Variable { .. } => {
                     bases.push(0);
                     continue;
                 }
@@ -384,7 +384,7 @@ fn desk_need(work: &Work, call: usize) -> u64 {
         let own = buffers.iter().filter(|buffer| match buffer.origin {
             Origin::Argument(at) => !matches!(given.get(at), Some(Given::Task(_))),
             Origin::Own => true,
-            Origin::Variable(_) => false,
+            Origin::Variable { .. } => false,
         });
         own.map(|buffer| part(buffer.bytes)).sum()
     };
@@ -403,7 +403,7 @@ fn desk_need(work: &Work, call: usize) -> u64 {
     reference.max(check).max(structures.sum())
 }
 
-fn mismatch(why: String, error: f64) -> Mismatch {
+pub(super) fn mismatch(why: String, error: f64) -> Mismatch {
     Mismatch {
         why,
         error,
@@ -412,7 +412,7 @@ fn mismatch(why: String, error: f64) -> Mismatch {
     }
 }
 
-fn number(kind: Kind, bytes: &[u8]) -> f64 {
+pub(super) fn number(kind: Kind, bytes: &[u8]) -> f64 {
     let word = bytes
         .iter()
         .rev()
@@ -439,7 +439,7 @@ fn half(bits: u16) -> f64 {
 }
 
 /// A number with as many digits as its type has.
-fn spelled(kind: Kind, value: f64) -> String {
+pub(super) fn spelled(kind: Kind, value: f64) -> String {
     match kind {
         Kind::I32 | Kind::I64 => format!("{value:.0}"),
         Kind::F64 => format!("{value:.17e}"),

@@ -238,7 +238,11 @@ impl Making<'_> {
         let Some(variable) = self.of.symbols.variable(host, self.of.halves) else {
             return Err("a symbol that is no `__device__` or `__constant__` variable".into());
         };
-        self.add(address, Origin::Variable(variable.name), variable.bytes);
+        let origin = Origin::Variable {
+            image: 0,
+            name: variable.name,
+        };
+        self.add(address, origin, variable.bytes);
         Ok(())
     }
 
@@ -314,6 +318,7 @@ impl Making<'_> {
         }
         let arguments = launched.arguments.iter().map(|bytes| self.argument(bytes));
         let launch = Launch {
+            image: 0,
             arguments: arguments.collect::<Result<_, _>>()?,
             kernel,
             grid: launched.grid,

@@ -244,12 +244,19 @@ fn a_plan_says_what_is_launched() {
             buffer(Origin::Argument(0), 4000),
             buffer(Origin::Argument(1), 4000),
             buffer(Origin::Own, 512),
-            buffer(Origin::Variable("weights".into()), 12),
+            buffer(
+                Origin::Variable {
+                    image: 0,
+                    name: "weights".into()
+                },
+                12
+            ),
         ]
     );
     let place = |buffer, offset| Place { buffer, offset };
     let fill = |i: u32| {
         Step::Launch(Launch {
+            image: 0,
             kernel: "fill<4, float>".into(),
             grid: [2, i + 1, 1],
             block: [32, 1, 1],
@@ -266,6 +273,7 @@ fn a_plan_says_what_is_launched() {
     let mut weights = 1f32.to_le_bytes().to_vec();
     weights.extend(2f32.to_le_bytes());
     let last = Launch {
+        image: 0,
         kernel: "a::last".into(),
         grid: [1, 1, 1],
         block: [64, 1, 1],

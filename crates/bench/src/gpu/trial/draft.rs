@@ -107,6 +107,7 @@ impl<'a> Draft<'a> {
             }
         };
         self.plan.steps.push(Step::Launch(Launch {
+            image: 0,
             kernel: kernel.to_owned(),
             grid: grid.map(|blocks| blocks as u32),
             block: block.map(|threads| threads as u32),

@@ -4,7 +4,7 @@
 
 mod cases;
 mod draft;
-mod nvrtc;
+pub(crate) mod nvrtc;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -34,6 +34,7 @@ impl Trial {
             trusted,
             seccomp,
             spares: 2,
+            torch: None,
         };
         let fresh = Fresh::from_system().map_err(|error| BenchError::machine(error.to_string()))?;
         Ok(Self {

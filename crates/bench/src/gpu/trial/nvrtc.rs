@@ -27,7 +27,7 @@ table! {
 }
 
 /// Compiles a text, once.
-pub(super) fn compile(text: &str, names: &[&str], architecture: &str) -> Result<Image, String> {
+pub(crate) fn compile(text: &str, names: &[&str], architecture: &str) -> Result<Image, String> {
     static KNOWN: Mutex<Option<HashMap<String, Image>>> = Mutex::new(None);
     let mut known = KNOWN.lock().map_err(|error| error.to_string())?;
     let known = known.get_or_insert_default();

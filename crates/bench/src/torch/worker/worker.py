@@ -1,20 +1,23 @@
 """Runs problems of KernelBench by the user's own torch: what is right, and how long torch takes.
 
 It is trusted, and runs problems only, never an answer to one. Each line that it is sent is a request, and
-each line that it sends is the reply.
+each line that it sends is the reply. A line may bring descriptors of memory that the examiner shares.
 """
 
 import contextlib
+import ctypes
 import importlib.util
 import json
 import math
 import os
+import signal
 import socket
 import statistics
 import sys
 import time
 
 import torch
+from judged import Judged, Mapped
 
 # A run is swept from the cache by so many bytes.
 SWEPT = 256 << 20
@@ -94,6 +97,10 @@ def loaded(source):
     return module
 
 
+def is_float(value):
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
 def moved(value, device=None, dtype=None):
     """A value with its tensors moved; only numbers with a point change their type."""
     if isinstance(value, torch.Tensor):
@@ -118,13 +125,26 @@ class Problem:
 
     def __init__(self, source, device, seed):
         torch.manual_seed(seed)
-        module = loaded(source)
+        self.device = device.name
+        self.module = module = loaded(source)
         with torch.device(device.name):
             # As KernelBench does it: the module is in the mode that it is made in.
             self.model = module.Model(*module.get_init_inputs()).to(device.name)
             redraw(self.model)
-            with centred():
-                self.inputs = moved(module.get_inputs(), device.name)
+            self.inputs = self.drawn()
+
+    def drawn(self):
+        with centred():
+            return moved(self.module.get_inputs(), self.device)
+
+    def draw(self, seed, times):
+        """Fresh inputs; those with a point are so many times as large."""
+        torch.manual_seed(seed)
+        with torch.device(self.device):
+            inputs = self.drawn()
+        if times == 1:
+            return inputs
+        return [one * times if is_float(one) else one for one in inputs]
 
     def outputs(self, model, inputs):
         out = model(*inputs)
@@ -204,21 +224,102 @@ def measure(device, asked):
         device.forget()
 
 
+class Line:
+    """Requests and replies, and the descriptors that came with them."""
+
+    def __init__(self, fd):
+        self.socket = socket.socket(fileno=fd)
+        self.heard, self.descriptors = b"", []
+
+    def requests(self):
+        while True:
+            while b"\n" not in self.heard:
+                part, descriptors, _, _ = socket.recv_fds(self.socket, 1 << 16, 4)
+                self.descriptors += descriptors
+                if not part:
+                    return
+                self.heard += part
+            line, self.heard = self.heard.split(b"\n", 1)
+            yield json.loads(line)
+
+    def reply(self, reply):
+        self.socket.sendall(json.dumps(reply).encode() + b"\n")
+
+
+class Worker:
+    """What is kept from one request to the next."""
+
+    def __init__(self, line):
+        self.line = line
+        self.device = self.judged = None
+        self.shared = []
+
+    def open(self, wanted):
+        self.device = Device(wanted)
+        return self.device.facts()
+
+    def measure(self, asked):
+        self.judged = None
+        return measure(self.device, asked)
+
+    def problem(self, asked):
+        """Loads the problem that the next answers are for."""
+        self.judged = None
+        self.judged = Judged(Problem(asked["source"], self.device, asked["seed"]), moved)
+        self.judged.problem.inputs = None
+        return self.judged.known(asked["seed"])
+
+    def share(self, sizes):
+        """Maps the memory of inputs, and that of what is right."""
+        self.release(None)
+        fds, self.line.descriptors = self.line.descriptors, []
+        for fd, size in zip(fds, sizes, strict=True):
+            self.shared.append(Mapped(fd, size, self.device.is_gpu))
+        return {"shared": None}
+
+    def release(self, _):
+        if self.judged is not None:
+            self.judged.inputs = self.judged.filled = None
+        for mapped in self.shared:
+            mapped.release()
+        self.shared = []
+        return {"released": None}
+
+    def fill(self, asked):
+        return self.judged.fill(asked, self.shared[0])
+
+    def right(self, asked):
+        return self.judged.right(asked, *self.shared)
+
+    def answer(self, request):
+        [(name, asked)] = request.items()
+        work = {
+            one.__name__: one
+            for one in (self.open, self.measure, self.problem, self.share, self.release, self.fill, self.right)
+        }[name]
+        with torch.no_grad():
+            reply = work(asked)
+        # Whoever reads the memory next is another process, and needs room.
+        self.device.wait()
+        self.device.forget()
+        return reply
+
+
+# Of prctl.
+SIGNAL_AT_PARENTS_DEATH = 1
+
+
 def main():
-    line = socket.socket(fileno=0).makefile("rw", encoding="utf-8")
-    device = None
-    for text in line:
-        asked = json.loads(text)
+    # Whoever is killed in the middle of a request leaves nobody who computes for it.
+    ctypes.CDLL(None).prctl(SIGNAL_AT_PARENTS_DEATH, signal.SIGKILL)
+    line = Line(0)
+    worker = Worker(line)
+    for request in line.requests():
         try:
-            if "open" in asked:
-                device = Device(asked["open"])
-                reply = device.facts()
-            else:
-                reply = measure(device, asked["measure"])
+            reply = worker.answer(request)
         except Exception as error:  # As above: the user reads it.
             reply = {"why": short(error)}
-        line.write(json.dumps(reply) + "\n")
-        line.flush()
+        line.reply(reply)
 
 
 if __name__ == "__main__":

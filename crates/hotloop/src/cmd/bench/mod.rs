@@ -1,8 +1,10 @@
-//! `hotloop bench`: measurements of the bench itself and of torch, and plans of answers.
+//! `hotloop bench`: measurements of the bench itself and of torch, and plans and verdicts of answers.
 
 mod aa;
 mod crowd;
 mod jobs;
+mod lines;
+mod module;
 mod plain;
 mod plan;
 mod problems;
@@ -25,6 +27,7 @@ pub(crate) fn run(arguments: &BenchArgs) -> Result<Status, Failure> {
             None => aa::run(*count, *json),
         },
         BenchCommand::Plan(arguments) => plan::run(arguments),
+        BenchCommand::Module(arguments) => module::run(arguments),
         BenchCommand::Torch(arguments) => torch::run(arguments),
     }
 }

@@ -4,7 +4,6 @@ mod shapes;
 mod text;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use hotloop_bench::torch::{Compiled, Facts, ModulePlan, Outcome, Planner};
 use serde::Serialize;
@@ -17,9 +16,6 @@ use crate::progress::Progress;
 use text::{NO_JUDGEMENT, Planned};
 
 use super::problems;
-
-/// Bytes of the longest answer that is read.
-const LONGEST: u64 = 1 << 20;
 
 pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
     let problems = problems::named(&arguments.task, arguments.kernelbench.as_deref())?;
@@ -44,7 +40,7 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
     let progress = Progress::answers(arguments.answers.len(), !arguments.json);
     let mut made = Vec::new();
     let ended = arguments.answers.iter().try_for_each(|path| {
-        let answer = read(path)?;
+        let answer = problems::answer(path)?;
         let begin = std::time::Instant::now();
         let outcome = planner.plan(&problem.source, &facts, &answer)?;
         progress.answered(1);
@@ -72,16 +68,6 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
         }
     }
     ended.map(|()| Status::Fine)
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    let failed = |why: String| Failure::user(format!("{}: {why}", path.display()));
-    let length = path.metadata().map_err(|error| failed(error.to_string()))?;
-    if length.len() > LONGEST {
-        return Err(failed(format!("an answer has at most {LONGEST} bytes")));
-    }
-    let bytes = fs_err::read(path).map_err(|error| Failure::user(error.to_string()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// What is said of an answer in JSON. The plan is lent, because it may be very large.

@@ -1,9 +1,12 @@
-//! The problems of `KernelBench` that a command names.
+//! The problems of `KernelBench` that a command names, and answers to them.
 
 use std::path::Path;
 
 use crate::cmd::task::kernelbench;
 use crate::failure::Failure;
+
+/// Bytes of the longest answer that is read.
+const LONGEST: u64 = 1 << 20;
 
 /// A problem with its text.
 pub(super) struct Named {
@@ -44,4 +47,15 @@ pub(super) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<Named>, F
         );
     }
     Ok(found)
+}
+
+/// The text of an answer.
+pub(super) fn answer(path: &Path) -> Result<String, Failure> {
+    let failed = |why: String| Failure::user(format!("{}: {why}", path.display()));
+    let length = path.metadata().map_err(|error| failed(error.to_string()))?;
+    if length.len() > LONGEST {
+        return Err(failed(format!("an answer has at most {LONGEST} bytes")));
+    }
+    let bytes = fs_err::read(path).map_err(|error| Failure::user(error.to_string()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -2,14 +2,12 @@
 
 mod record;
 
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
 use std::time::Duration;
 
 use hotloop_bench::torch::{Asked, Times, TorchPython, Worker, WorkerFacts};
 use hotloop_flow::statistics::{mean, median};
 
+use super::lines;
 use super::problems::{self, Named};
 use crate::cli::torch::TorchArgs;
 use crate::failure::{Failure, Status};
@@ -32,8 +30,8 @@ pub(super) fn run(arguments: &TorchArgs) -> Result<Status, Failure> {
     let facts = worker.facts().clone();
     let (known, mut out) = match &arguments.out {
         Some(path) => {
-            let (known, bytes) = record::read(path)?;
-            (known, Some((append(path, bytes)?, path.as_path())))
+            let (known, file) = lines::open::<Record>(path)?;
+            (known, Some((file, path.as_path())))
         }
         None => (Vec::new(), None),
     };
@@ -47,7 +45,7 @@ pub(super) fn run(arguments: &TorchArgs) -> Result<Status, Failure> {
         } else {
             let measured = measure(&mut worker, problem, wanted, arguments)?;
             if let Some((file, path)) = &mut out {
-                write(file, path, &measured)?;
+                lines::write(file, path, &measured)?;
             }
             measured
         };
@@ -80,24 +78,6 @@ fn measure(
         Err(why) => record.why = Some(why),
     }
     Ok(record)
-}
-
-/// Opens a file behind its first `bytes`, which are whole lines.
-fn append(path: &Path, bytes: u64) -> Result<File, Failure> {
-    let opened = fs_err::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .and_then(|file| file.set_len(bytes).map(|()| file));
-    let file = opened.map_err(|error| Failure::user(error.to_string()))?;
-    Ok(file.into_parts().0)
-}
-
-/// One line, written at once: a kill leaves whole lines.
-fn write(file: &mut File, path: &Path, record: &Record) -> Result<(), Failure> {
-    let line = serde_json::to_string(record).expect("plain data") + "\n";
-    file.write_all(line.as_bytes())
-        .map_err(|error| Failure::machine(format!("{}: {error}", path.display())))
 }
 
 fn text(records: &[Record], facts: &WorkerFacts) -> String {

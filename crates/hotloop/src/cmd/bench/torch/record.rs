@@ -1,13 +1,10 @@
 //! One problem's result, as a file keeps it.
 
-use std::path::Path;
-
 use hotloop_bench::torch::{Baselines, Measured, Times, WorkerFacts};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::torch::TorchArgs;
 use crate::cmd::bench::problems::Named;
-use crate::failure::Failure;
 
 /// What was measured, of what, and where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,30 +81,6 @@ impl Record {
         .flatten()
         .collect()
     }
-}
-
-/// The results in a file, and the bytes that hold them. A last line that a kill cut off is no
-/// result; it is measured again.
-pub(super) fn read(path: &Path) -> Result<(Vec<Record>, u64), Failure> {
-    let text = match fs_err::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), 0)),
-        Err(error) => return Err(Failure::user(error.to_string())),
-    };
-    let (mut records, mut bytes) = (Vec::new(), 0);
-    let whole = |line: &&str| line.ends_with('\n');
-    for (at, line) in text.split_inclusive('\n').take_while(whole).enumerate() {
-        let record = serde_json::from_str(line).map_err(|error| {
-            let (file, line) = (path.display(), at + 1);
-            Failure::user(format!(
-                "{file}, line {line}: no result of this command: {error}"
-            ))
-            .hint("name another file by --out")
-        })?;
-        records.push(record);
-        bytes += line.len() as u64;
-    }
-    Ok((records, bytes))
 }
 
 /// Why a part was not measured.

@@ -1,0 +1,44 @@
+//! Arguments of `hotloop bench module`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `hotloop bench module`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An answer is Python with a class ModelNew that builds its CUDA by load_inline. It is planned in a jail without torch and without a GPU, as by `hotloop bench plan`. The GPU bench runs the plan on fresh inputs, with its code loaded anew for each run, and compares every number with what your torch computes in doubles. Torch runs the problem, and never an answer.
+
+The table shows the median time, and how many times as fast that is as plain torch (eager) and as torch.compile, with TF32 off. It ends with fast_p: the share of all answers that are correct and more than p times as fast.
+
+Without a GPU, answers that are malformed, refused or not-compiled get their verdicts. For the others the command says how far they came, and ends with status 3.
+
+Examples:
+  hotloop bench module kernelbench/1/19 answer.py --kernelbench ~/KernelBench
+  hotloop bench module kernelbench/1/19 answers/*.py --kernelbench ~/KernelBench --out judged.jsonl
+  hotloop bench module ./problem.py answer.py --python ~/venv/bin/python --no-compile --json")]
+pub(crate) struct ModuleArgs {
+    /// A problem such as kernelbench/1/19, or a problem's file
+    pub(crate) problem: String,
+    /// Answers to judge
+    #[arg(value_name = "ANSWER", required = true)]
+    pub(crate) answers: Vec<PathBuf>,
+    /// A checkout of `KernelBench`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) kernelbench: Option<PathBuf>,
+    /// A Python that has torch [default: the first python3 in PATH that has it]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) python: Option<PathBuf>,
+    /// Leave out `torch.compile`, which compiles for up to a minute a problem
+    #[arg(long)]
+    pub(crate) no_compile: bool,
+    /// Seconds that one call of an answer may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::values::parse_limit)]
+    pub(crate) limit: f64,
+    /// Add each verdict to this file, and leave out answers that it has: the command can continue
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON object a line for each answer, and one with the scores
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,136 @@
+//! `hotloop bench module`: verdicts on answers to problems of `KernelBench`.
+
+mod record;
+mod text;
+
+use hotloop_bench::torch::{Facts, Judge, Judging};
+use hotloop_flow::fast::Scores;
+use hotloop_flow::{Device, ErrorKind};
+use serde_json::json;
+
+use super::{lines, problems};
+use crate::cli::module::ModuleArgs;
+use crate::failure::{Failure, Status};
+use crate::output::{say, say_json};
+use crate::progress::Progress;
+use record::{Circumstances, Record};
+use text::Line;
+
+pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
+    let problems = problems::named(&arguments.problem, arguments.kernelbench.as_deref())?;
+    let [problem] = problems.as_slice() else {
+        return Err(
+            Failure::user("answers are for one problem").hint("name one, as in kernelbench/1/19")
+        );
+    };
+    let (known, mut out) = match &arguments.out {
+        Some(path) => {
+            let (known, file) = lines::open::<Record>(path)?;
+            (known, Some((file, path.as_path())))
+        }
+        None => (Vec::new(), None),
+    };
+    let how = Judging {
+        with_compiled: !arguments.no_compile,
+        limit_s: arguments.limit,
+    };
+    let mut judge = {
+        let _progress = Progress::spinner("preparing the machine", !arguments.json);
+        Judge::open(&crate::settings::own()?, arguments.python.as_deref(), how)?
+    };
+    let facts = judge.problem(&problem.source)?.map_err(|why| {
+        let name = &problem.name;
+        Failure::user(format!("{name}: the problem cannot be read: {why}"))
+    })?;
+    let circumstances = Circumstances {
+        problem,
+        with_compiled: how.with_compiled,
+        limit_s: how.limit_s,
+        gpu: judge.device().map(named),
+        torch: judge.torch().map(str::to_owned),
+    };
+    let progress = Progress::answers(arguments.answers.len(), !arguments.json);
+    let mut made = Vec::new();
+    let ended = arguments.answers.iter().try_for_each(|path| {
+        let answer = problems::answer(path)?;
+        let asked = circumstances.asked(path, &answer);
+        let line = if let Some(known) = known.iter().find(|known| known.asked == asked) {
+            Line {
+                answer: asked.answer,
+                came: Ok(known.clone()),
+            }
+        } else {
+            let line = judged(&mut judge, (problem, &facts), &answer, asked)?;
+            if let (Some((file, path)), Ok(record)) = (&mut out, &line.came) {
+                lines::write(file, path, record)?;
+            }
+            line
+        };
+        progress.answered(1);
+        if arguments.json {
+            progress.aside(|| tell(&line));
+        }
+        made.push(line);
+        Ok::<(), Failure>(())
+    });
+    drop(progress);
+    // A failure does not take back what was judged before it.
+    show(&made, &circumstances, arguments.json);
+    ended?;
+    let is_failed = made.iter().any(|line| line.came.is_err());
+    Ok(if is_failed {
+        Status::MachineFailed
+    } else {
+        Status::Fine
+    })
+}
+
+/// Judges an answer. A failure of the machine is this answer's alone: others may get verdicts.
+fn judged(
+    judge: &mut Judge,
+    (problem, facts): (&problems::Named, &Facts),
+    answer: &str,
+    asked: record::Asked,
+) -> Result<Line, Failure> {
+    let name = asked.answer.clone();
+    let came = match judge.judge(&problem.source, facts, answer) {
+        Ok(judged) => Ok(Record::of(asked, &judged)),
+        Err(error) if error.kind == ErrorKind::Machine => Err(error.what),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Line { answer: name, came })
+}
+
+fn tell(line: &Line) -> bool {
+    match &line.came {
+        Ok(record) => say_json(record),
+        Err(why) => say_json(&json!({"answer": line.answer, "verdict": null, "failed": why})),
+    }
+}
+
+fn show(made: &[Line], circumstances: &Circumstances<'_>, is_json: bool) {
+    if made.is_empty() {
+        return;
+    }
+    // Answers without a verdict say nothing about answers.
+    let records = made.iter().filter_map(|line| line.came.as_ref().ok());
+    let judged: Vec<_> = records.map(Record::scored).collect();
+    let scores = Scores::of(&judged);
+    if is_json {
+        say_json(&json!({"scores": scores}));
+        return;
+    }
+    let gpu = circumstances.gpu.as_deref().unwrap_or("no GPU");
+    let torch = circumstances.torch.as_deref().unwrap_or("none");
+    say(&format!(
+        "{}\n\n{}\n{gpu}, torch {torch}, TF32 off.",
+        text::table(made),
+        text::summary(&scores),
+    ));
+}
+
+fn named(device: &Device) -> String {
+    match device {
+        Device::Gpu { name, .. } | Device::Cpu { name, .. } => name.clone(),
+    }
+}
