@@ -16,9 +16,11 @@ Without a GPU, answers that are malformed, refused or not-compiled get their ver
 Examples:
   hotloop bench module kernelbench/1/19 answer.py --kernelbench ~/KernelBench
   hotloop bench module kernelbench/1/19 answers/*.py --kernelbench ~/KernelBench --out judged.jsonl
+  hotloop bench module kernelbench/1 level_1_problem_*.py --kernelbench ~/KernelBench
   hotloop bench module ./problem.py answer.py --python ~/venv/bin/python --no-compile --json")]
 pub(crate) struct ModuleArgs {
-    /// A problem such as kernelbench/1/19, or a problem's file
+    /// A problem such as kernelbench/1/19, a problem's file, or a level such as kernelbench/1 for
+    /// answers whose names hold their problem's number
     pub(crate) problem: String,
     /// Answers to judge
     #[arg(value_name = "ANSWER", required = true)]

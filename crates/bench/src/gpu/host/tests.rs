@@ -170,6 +170,49 @@ fn value(bytes: &[u8]) -> Argument {
 }
 
 #[test]
+fn headers_of_the_library_compile_after_the_bench_s_own() {
+    const NAMES: [&str; 26] = [
+        "algorithm",
+        "array",
+        "atomic",
+        "chrono",
+        "cmath",
+        "complex",
+        "cstdio",
+        "cstdlib",
+        "cstring",
+        "fstream",
+        "functional",
+        "iomanip",
+        "iostream",
+        "limits",
+        "map",
+        "memory",
+        "mutex",
+        "numeric",
+        "random",
+        "sstream",
+        "stdexcept",
+        "string",
+        "thread",
+        "unordered_map",
+        "vector",
+        "wchar.h",
+    ];
+    let (entry, call) = relu();
+    let includes = NAMES.map(|name| format!("#include <{name}>\n")).concat();
+    let source = format!(
+        "{includes}__global__ void k(const float *x, float *y, long long n) {{ y[0] = x[0]; }}\n\
+         extern \"C\" void solve(const float *x, float *y, long long n) {{\n\
+         std::string name = \"k\"; std::vector<int> blocks(3, 1);\n\
+         std::cout << name << std::endl;\n\
+         k<<<blocks.size(), 32>>>(x, y, n); }}\n"
+    );
+    let plans = recorded(&source, &entry, &[call]).unwrap();
+    assert_eq!(plans[0].launches().count(), 1);
+}
+
+#[test]
 fn honest_host_code_is_recorded() {
     let tasks = tasks();
     let mut failures = Vec::new();

@@ -14,15 +14,11 @@ use crate::failure::{Failure, Status};
 use crate::output::{say, say_json};
 use crate::progress::Progress;
 use record::{Circumstances, Record};
-use text::Line;
+use text::{Failed, Line};
 
 pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
     let problems = problems::named(&arguments.problem, arguments.kernelbench.as_deref())?;
-    let [problem] = problems.as_slice() else {
-        return Err(
-            Failure::user("answers are for one problem").hint("name one, as in kernelbench/1/19")
-        );
-    };
+    let answers = problems::matched(&problems, &arguments.answers)?;
     let (known, mut out) = match &arguments.out {
         Some(path) => {
             let (known, file) = lines::open::<Record>(path)?;
@@ -38,29 +34,29 @@ pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
         let _progress = Progress::spinner("preparing the machine", !arguments.json);
         Judge::open(&crate::settings::own()?, arguments.python.as_deref(), how)?
     };
-    let facts = judge.problem(&problem.source)?.map_err(|why| {
-        let name = &problem.name;
-        Failure::user(format!("{name}: the problem cannot be read: {why}"))
-    })?;
     let circumstances = Circumstances {
-        problem,
         with_compiled: how.with_compiled,
         limit_s: how.limit_s,
         gpu: judge.device().map(named),
         torch: judge.torch().map(str::to_owned),
     };
-    let progress = Progress::answers(arguments.answers.len(), !arguments.json);
+    let progress = Progress::answers(answers.len(), !arguments.json);
     let mut made = Vec::new();
-    let ended = arguments.answers.iter().try_for_each(|path| {
+    let mut read: Option<(&str, Read)> = None;
+    let ended = answers.iter().try_for_each(|(problem, path)| {
         let answer = problems::answer(path)?;
-        let asked = circumstances.asked(path, &answer);
+        let asked = circumstances.asked(problem, path, &answer);
         let line = if let Some(known) = known.iter().find(|known| known.asked == asked) {
             Line {
                 answer: asked.answer,
                 came: Ok(known.clone()),
             }
         } else {
-            let line = judged(&mut judge, (problem, &facts), &answer, asked)?;
+            if read.as_ref().is_none_or(|(name, _)| *name != problem.name) {
+                read = Some((&problem.name, judge.problem(&problem.source)?));
+            }
+            let facts = read.as_ref().map(|(_, facts)| facts);
+            let line = judged(&mut judge, (problem, facts), &answer, asked)?;
             if let (Some((file, path)), Ok(record)) = (&mut out, &line.came) {
                 lines::write(file, path, record)?;
             }
@@ -77,38 +73,54 @@ pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
     // A failure does not take back what was judged before it.
     show(&made, &circumstances, arguments.json);
     ended?;
-    let is_failed = made.iter().any(|line| line.came.is_err());
-    Ok(if is_failed {
+    let failed = |line: &Line| line.came.as_ref().err().map(|failed| failed.kind);
+    let kinds: Vec<ErrorKind> = made.iter().filter_map(failed).collect();
+    Ok(if kinds.contains(&ErrorKind::Machine) {
         Status::MachineFailed
-    } else {
+    } else if kinds.is_empty() {
         Status::Fine
+    } else {
+        Status::UserError
     })
 }
 
-/// Judges an answer. A failure of the machine is this answer's alone: others may get verdicts.
+/// The facts of a problem, or why it cannot be read.
+type Read = Result<Facts, String>;
+
+/// Judges an answer. A failure is this answer's alone: others may get verdicts.
 fn judged(
     judge: &mut Judge,
-    (problem, facts): (&problems::Named, &Facts),
+    (problem, facts): (&problems::Named, Option<&Read>),
     answer: &str,
     asked: record::Asked,
 ) -> Result<Line, Failure> {
-    let name = asked.answer.clone();
-    let came = match judge.judge(&problem.source, facts, answer) {
-        Ok(judged) => Ok(Record::of(asked, &judged)),
-        Err(error) if error.kind == ErrorKind::Machine => Err(error.what),
-        Err(error) => return Err(error.into()),
+    let failed = |kind, why| Failed { kind, why };
+    let came = match facts {
+        Some(Ok(facts)) => judge
+            .judge(&problem.source, facts, answer)
+            .map_err(|error| failed(error.kind, error.what)),
+        Some(Err(why)) => {
+            let why = format!("{}: the problem cannot be read: {why}", problem.name);
+            Err(failed(ErrorKind::User, why))
+        }
+        None => return Err(Failure::user(format!("{}: not read", problem.name))),
     };
-    Ok(Line { answer: name, came })
+    Ok(Line {
+        answer: asked.answer.clone(),
+        came: came.map(|judged| Record::of(asked, &judged)),
+    })
 }
 
 fn tell(line: &Line) -> bool {
     match &line.came {
         Ok(record) => say_json(record),
-        Err(why) => say_json(&json!({"answer": line.answer, "verdict": null, "failed": why})),
+        Err(failed) => {
+            say_json(&json!({"answer": line.answer, "verdict": null, "failed": failed.why}))
+        }
     }
 }
 
-fn show(made: &[Line], circumstances: &Circumstances<'_>, is_json: bool) {
+fn show(made: &[Line], circumstances: &Circumstances, is_json: bool) {
     if made.is_empty() {
         return;
     }

@@ -1,6 +1,6 @@
 //! The problems of `KernelBench` that a command names, and answers to them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cmd::task::kernelbench;
 use crate::failure::Failure;
@@ -49,6 +49,48 @@ pub(super) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<Named>, F
     Ok(found)
 }
 
+/// The answers with their problems, in the order of the problems. Where there are several, an
+/// answer's name holds its problem's number: `19_relu.py`, or `level_1_problem_19_sample_0.py`.
+pub(super) fn matched<'a>(
+    problems: &'a [Named],
+    answers: &'a [PathBuf],
+) -> Result<Vec<(&'a Named, &'a Path)>, Failure> {
+    if let [problem] = problems {
+        return Ok(answers
+            .iter()
+            .map(|path| (problem, path.as_path()))
+            .collect());
+    }
+    let mut found = Vec::new();
+    for path in answers {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_of = |problem: &Named| {
+            let number = problem.name.rsplit_once('/').map(|(_, number)| number);
+            number.and_then(|number| number.parse().ok()) == number_of(&name)
+        };
+        let Some(at) = problems.iter().position(is_of) else {
+            return Err(Failure::user(format!(
+                "{}: its name tells no number of a problem",
+                path.display()
+            ))
+            .hint("name it like 19_relu.py, or give one problem, as in kernelbench/1/19"));
+        };
+        found.push((at, path.as_path()));
+    }
+    found.sort_by_key(|(at, _)| *at);
+    Ok(found
+        .into_iter()
+        .map(|(at, path)| (&problems[at], path))
+        .collect())
+}
+
+/// The number of a problem in an answer's name.
+fn number_of(name: &str) -> Option<u32> {
+    let rest = name.split_once("problem_").map_or(name, |(_, rest)| rest);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest[..digits].parse().ok()
+}
+
 /// The text of an answer.
 pub(super) fn answer(path: &Path) -> Result<String, Failure> {
     let failed = |why: String| Failure::user(format!("{}: {why}", path.display()));
@@ -58,4 +100,27 @@ pub(super) fn answer(path: &Path) -> Result<String, Failure> {
     }
     let bytes = fs_err::read(path).map_err(|error| Failure::user(error.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_find_their_problems_by_number() {
+        let problem = |number: u32| Named {
+            name: format!("kernelbench/1/{number}"),
+            source: String::new(),
+        };
+        let problems = [problem(1), problem(19)];
+        let answers = ["a/level_1_problem_19_sample_0_kernel.py", "001-matmul.py"];
+        let answers = answers.map(PathBuf::from);
+        let found = matched(&problems, &answers).ok().unwrap();
+        let found: Vec<_> = found.iter().map(|(problem, _)| &*problem.name).collect();
+        assert_eq!(found, ["kernelbench/1/1", "kernelbench/1/19"]);
+        assert!(matched(&problems, &[PathBuf::from("relu.py")]).is_err());
+        assert!(matched(&problems, &[PathBuf::from("2.py")]).is_err());
+        let single = matched(&problems[..1], &[PathBuf::from("relu.py")]);
+        assert_eq!(single.ok().unwrap().len(), 1, "one problem needs no number");
+    }
 }

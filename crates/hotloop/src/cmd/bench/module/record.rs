@@ -50,20 +50,19 @@ pub(super) struct Record {
 }
 
 /// The circumstances of a command.
-pub(super) struct Circumstances<'a> {
-    pub(super) problem: &'a Named,
+pub(super) struct Circumstances {
     pub(super) with_compiled: bool,
     pub(super) limit_s: f64,
     pub(super) gpu: Option<String>,
     pub(super) torch: Option<String>,
 }
 
-impl Circumstances<'_> {
-    pub(super) fn asked(&self, answer: &Path, text: &str) -> Asked {
+impl Circumstances {
+    pub(super) fn asked(&self, problem: &Named, answer: &Path, text: &str) -> Asked {
         let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
         Asked {
-            task: self.problem.name.clone(),
-            source: hash(&self.problem.source),
+            task: problem.name.clone(),
+            source: hash(&problem.source),
             answer: answer.display().to_string(),
             text: hash(text),
             with_compiled: self.with_compiled,
@@ -144,13 +143,12 @@ mod tests {
             source: String::new(),
         };
         let circumstances = Circumstances {
-            problem: &problem,
             with_compiled: true,
             limit_s: 10.0,
             gpu: None,
             torch: None,
         };
-        let asked = circumstances.asked(Path::new("a.py"), "class ModelNew: pass");
+        let asked = circumstances.asked(&problem, Path::new("a.py"), "class ModelNew: pass");
         Record::of(asked, &judged(verdict))
     }
 

@@ -1,5 +1,6 @@
 //! Verdicts on answers, as tables.
 
+use hotloop_flow::ErrorKind;
 use hotloop_flow::fast::{Fast, Scores, THRESHOLDS};
 
 use super::record::Record;
@@ -9,7 +10,13 @@ use crate::output::{count, number, seconds};
 /// What became of an answer: its record, or the failure that left it without a verdict.
 pub(super) struct Line {
     pub(super) answer: String,
-    pub(super) came: Result<Record, String>,
+    pub(super) came: Result<Record, Failed>,
+}
+
+/// Why an answer has no verdict.
+pub(super) struct Failed {
+    pub(super) kind: ErrorKind,
+    pub(super) why: String,
 }
 
 /// One line an answer.
@@ -28,10 +35,14 @@ pub(super) fn table(lines: &[Line]) -> String {
     for Line { answer, came } in lines {
         let record = match came {
             Ok(record) => record,
-            Err(why) => {
+            Err(Failed { kind, why }) => {
                 let dash = "-";
                 table.row([answer, "no verdict", dash, dash, dash, dash, dash, dash]);
-                table.below(format!("  the machine failed: {why}"));
+                let what = match kind {
+                    ErrorKind::Machine => "the machine failed: ",
+                    ErrorKind::User => "",
+                };
+                table.below(format!("  {what}{why}"));
                 continue;
             }
         };
