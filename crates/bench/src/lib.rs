@@ -33,7 +33,7 @@
 //! ```
 //!
 //! Rooms: `cpu` judges C on CPUs, `gpu` judges CUDA on GPUs, and `torch` plans answers to problems
-//! written for torch. The others know no language: `sandbox` and `confine` keep processes in,
+//! written for torch and has `gpu` judge them. The others know no language: `sandbox` and `confine` keep processes in,
 //! `compiling` runs compilers on what candidates wrote, `role` says which process is which, `sys`
 //! wraps system calls, `inputs` draws numbers, `estimate` makes one time of many samples, `tasks`
 //! and `lint` load and check tasks, `survey` describes the machine.

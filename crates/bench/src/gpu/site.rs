@@ -125,7 +125,7 @@ fn parse_capability(said: &str) -> Option<(u32, u32)> {
 }
 
 /// What host code is told of a GPU. What is not known of it is as on an H200.
-fn traits(device: &Device) -> DeviceTraits {
+pub(crate) fn traits(device: &Device) -> DeviceTraits {
     let mut traits = DeviceTraits::default();
     if let Device::Gpu {
         name,

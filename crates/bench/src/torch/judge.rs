@@ -10,7 +10,6 @@ use super::planner::{Outcome, Planner};
 use super::runnable::{Runnable, runnable};
 use super::worker::{Baselines, TorchPython};
 use crate::gpu::examine::{Examiner, ModuleWork, TorchSite};
-use crate::gpu::host::DeviceTraits;
 use crate::gpu::image::Image;
 use crate::gpu::{resident, site};
 use crate::settings::Settings;
@@ -106,7 +105,8 @@ impl Judge {
         let runnable = runnable(&plan);
         let images = images(&plan, &runnable)?;
         let plans = std::slice::from_ref(&runnable.plan);
-        if let Some(how) = resident::refuse(plans, &images, &DeviceTraits::default()) {
+        let traits = site::traits(&examiner.facts().device);
+        if let Some(how) = resident::refuse(plans, &images, &traits) {
             return failed(Verdict::Crashed { how });
         }
         let judged = examiner.judge_module(&work(problem, runnable, images, self.how))?;

@@ -1,5 +1,7 @@
 //! The bench measures itself: the commands run and their numbers make sense.
 
+use std::path::Path;
+
 use crate::{ended, hotloop, lines, root};
 
 #[test]
@@ -127,4 +129,56 @@ fn plans_are_for_problems_that_exist() {
         out.contains("float32[1024, 4096] -> float32[1024, 4096]"),
         "{out}"
     );
+}
+
+#[test]
+fn what_needs_no_gpu_is_a_verdict_that_a_file_keeps() {
+    let (problem, refused) = (
+        fixture("problems/scaled.py"),
+        fixture("judged/torch-does-it.py"),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.jsonl").display().to_string();
+    let judge = |answers: &[&str]| {
+        let options = ["--json", "--no-compile", "--out", &out];
+        ended(
+            hotloop(&["bench", "module", &problem])
+                .args(answers)
+                .args(options),
+        )
+    };
+    let (status, first, said) = judge(&[&refused]);
+    assert_eq!(status, 0, "{first}{said}");
+    let read = |text: &str| -> Vec<serde_json::Value> {
+        let lines = text.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().unwrap()
+    };
+    let [verdict, scores] = &read(&first)[..] else {
+        panic!("{first}");
+    };
+    assert_eq!(verdict["verdict"], "refused");
+    assert_eq!(scores["scores"]["answers"], 1);
+    assert_eq!(scores["scores"]["correct"], 0);
+    let kept = std::fs::read_to_string(&out).unwrap();
+    assert_eq!(judge(&[&refused]).1, first, "it is not judged again");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), kept);
+}
+
+#[test]
+fn an_answer_that_would_have_to_run_says_how_far_it_came() {
+    if Path::new("/dev/nvidiactl").exists() {
+        println!("skipped: there is a GPU");
+        return;
+    }
+    let (problem, answer) = (
+        fixture("problems/scaled.py"),
+        fixture("judged/one-kernel.py"),
+    );
+    let (status, table, said) = ended(&mut hotloop(&["bench", "module", &problem, &answer]));
+    assert_eq!(status, 3, "{table}{said}");
+    assert!(
+        table.contains("`forward` makes 1 launch, but it cannot run here"),
+        "{table}{said}"
+    );
+    assert!(table.contains("1 answer without a verdict"), "{table}");
 }

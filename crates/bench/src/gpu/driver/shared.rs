@@ -60,6 +60,9 @@ impl Gpu {
             let place: *mut c_int = &raw mut fd;
             let exported = (functions.export)(place.cast(), handle, POSIX_DESCRIPTOR, 0);
             self.check("sharing memory", exported)?;
+            // Only who is given it shall have it: a runner starts while the memory of what is right
+            // is there.
+            libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
             Ok((physical, OwnedFd::from_raw_fd(fd)))
         }
     }

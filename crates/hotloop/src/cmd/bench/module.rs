@@ -134,10 +134,11 @@ fn show(made: &[Line], circumstances: &Circumstances, is_json: bool) {
     }
     let gpu = circumstances.gpu.as_deref().unwrap_or("no GPU");
     let torch = circumstances.torch.as_deref().unwrap_or("none");
+    let without = made.len() - scores.answers;
     say(&format!(
         "{}\n\n{}\n{gpu}, torch {torch}, TF32 off.",
         text::table(made),
-        text::summary(&scores),
+        text::summary(&scores, without),
     ));
 }
 

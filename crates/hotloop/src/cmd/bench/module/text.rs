@@ -74,11 +74,16 @@ fn clean(line: &str) -> String {
     line.chars().map(shown).take(300).collect()
 }
 
-/// How many answers are correct, and how fast those are.
-pub(super) fn summary(scores: &Scores) -> String {
+/// How many answers are correct, and how fast those are. `without` have no verdict, which says
+/// nothing about them.
+pub(super) fn summary(scores: &Scores, without: usize) -> String {
+    let without = match without {
+        0 => String::new(),
+        some => format!(" {} without a verdict.", count(some, "answer")),
+    };
     let said = format!(
-        "{}: {} compile, {} correct.",
-        count(scores.answers, "answer"),
+        "{}: {} compile, {} correct.{without}",
+        count(scores.answers, "verdict"),
         scores.compiled,
         scores.correct
     );

@@ -7,7 +7,7 @@ use crate::output::{bytes, count, seconds};
 
 /// What a plan is not, in the words that every output has.
 pub(super) const NO_JUDGEMENT: &str = "A plan is no judgement: nothing ran on a GPU and no result was compared. \
-    Judging modules on a GPU is not built yet.";
+    `hotloop bench module` judges answers.";
 
 /// An answer and what came of it.
 pub(super) struct Planned {
