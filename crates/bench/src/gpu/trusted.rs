@@ -7,7 +7,7 @@ use crate::gpu::driver::{Address, Failure, Geometry, Gpu, Kernel};
 /// The source, to be compiled like any device half, but without rules.
 pub(crate) const SOURCE: &str = include_str!("trusted.cu");
 /// Its kernels.
-pub(crate) const NAMES: [&str; 17] = [
+pub(crate) const NAMES: [&str; 18] = [
     "hl_draw",
     "hl_same",
     "hl_equal",
@@ -20,12 +20,15 @@ pub(crate) const NAMES: [&str; 17] = [
     "hl_intact",
     "hl_filled",
     "hl_sweep",
+    TOUCH,
     "hl_compare",
     "hl_compare_apart",
     "hl_nothing",
     "hl_copy",
     MULTIPLY_ADD,
 ];
+/// What a runner uses of them.
+pub(crate) const TOUCH: &str = "hl_touch";
 const MULTIPLY_ADD: &str = "hl_multiply_add";
 
 const THREADS: u32 = 256;

@@ -161,7 +161,7 @@ impl Station {
         yardsticks: &mut Yardsticks,
     ) -> Result<Answer, Stop> {
         self.runner()?;
-        self.load_candidate(vec![work.candidate.clone()], work.plans.clone())?;
+        self.load_candidate(vec![work.candidate.clone()], work.plans.clone(), false)?;
         let mut trial = Trial::default();
         self.turn = self.fresh.index(Shape::HOSTILE.len());
         let timed = work.calls.len() - 1;
@@ -184,16 +184,26 @@ impl Station {
         Ok(answer)
     }
 
-    /// Has the runner load images and the plans that name them.
+    /// Has the runner load images and the plans that name them. `touches` says whether each run
+    /// begins by looking up its pages, which a module that was just loaded makes unknown.
     pub(super) fn load_candidate(
         &mut self,
         mut images: Vec<Image>,
         plans: Vec<Plan>,
+        touches: bool,
     ) -> Result<(), Stop> {
         let code = images.iter_mut().map(|it| std::mem::take(&mut it.cubin));
-        let code: Vec<Vec<u8>> = code.collect();
+        let mut code: Vec<Vec<u8>> = code.collect();
+        if touches {
+            code.push(self.trusted.clone());
+        }
         let code: Vec<&[u8]> = code.iter().map(Vec::as_slice).collect();
-        let ended = match self.ask(&ToRunner::Load { images, plans }, &code, PATIENCE)? {
+        let request = ToRunner::Load {
+            images,
+            plans,
+            touches,
+        };
+        let ended = match self.ask(&request, &code, PATIENCE)? {
             Ok((FromRunner::Loaded, _)) => return Ok(()),
             Ok((answer, _)) => self.ended(answer)?,
             Err(lost) => {

@@ -9,11 +9,14 @@ use std::os::fd::OwnedFd;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gpu::driver::{Access, Address, Attribute, Driver, Event, Failure, Gpu, Module};
+use crate::gpu::driver::{
+    Access, Address, Attribute, Driver, Event, Failure, Geometry, Gpu, Kernel, Module,
+};
 use crate::gpu::examine::wire;
 use crate::gpu::image::Image;
-use crate::gpu::plan::Plan;
+use crate::gpu::plan::{Origin, Plan};
 use crate::gpu::replay::{Prepared, Unfit};
+use crate::gpu::trusted::TOUCH;
 use crate::inputs::Fresh;
 use crate::sandbox::calls;
 use crate::sys;
@@ -22,6 +25,11 @@ use crate::sys;
 const REQUESTS_FD: i32 = 0;
 pub(super) const INPUTS_FD: i32 = 3;
 pub(super) const WORK_FD: i32 = 4;
+
+/// Bytes from one touch to the next, no more than the smallest page of large memory, and threads
+/// that touch on each multiprocessor.
+const PAGE: u64 = 2 << 20;
+const TOUCHERS: u32 = 1024;
 
 /// Marks to choose from. Which ones a run takes cannot be foreseen.
 const EVENTS: usize = 96;
@@ -43,10 +51,11 @@ pub(super) struct RunnerSpec {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ToRunner {
     /// A candidate's plans, and the images that they name. The message carries the images' code, in
-    /// their order.
+    /// their order, and then, where pages are touched before each run, that of the trusted kernels.
     Load {
         images: Vec<Image>,
         plans: Vec<Plan>,
+        touches: bool,
     },
     /// Runs a plan on memory that the examiner has prepared.
     Run { plan: usize, buffers: Vec<Spot> },
@@ -140,8 +149,25 @@ struct Runner {
     work: Address,
     swept: Address,
     sweep_bytes: u64,
+    multiprocessors: u32,
     events: Vec<Event>,
-    loaded: Option<(Vec<Module>, Vec<Prepared>)>,
+    loaded: Option<Loaded>,
+}
+
+/// A candidate.
+#[derive(Default)]
+struct Loaded {
+    modules: Vec<Module>,
+    plans: Vec<Ready>,
+    /// What looks up pages.
+    touch: Option<Kernel>,
+}
+
+/// A plan that can run.
+struct Ready {
+    prepared: Prepared,
+    /// Bytes of its buffers, but for variables.
+    bytes: Vec<u64>,
 }
 
 fn open(spec: &RunnerSpec) -> Result<Runner, String> {
@@ -156,6 +182,7 @@ fn prepare(gpu: Gpu, fresh: Fresh, spec: &RunnerSpec) -> Result<Runner, Failure>
     let work = map(sys::inherited(WORK_FD), spec.work_bytes, Access::ReadWrite)?;
     let sweep_bytes = sweep_bytes(&gpu)?;
     let swept = gpu.allocate(sweep_bytes)?;
+    let multiprocessors = gpu.attribute(Attribute::Multiprocessors)?.max(1) as u32;
     let events = (0..EVENTS).map(|_| gpu.event()).collect::<Result<_, _>>()?;
     let mut runner = Runner {
         gpu,
@@ -164,6 +191,7 @@ fn prepare(gpu: Gpu, fresh: Fresh, spec: &RunnerSpec) -> Result<Runner, Failure>
         work,
         swept,
         sweep_bytes,
+        multiprocessors,
         events,
         loaded: None,
     };
@@ -181,11 +209,18 @@ pub(super) fn sweep_bytes(gpu: &Gpu) -> Result<u64, Failure> {
 impl Runner {
     fn answer(&mut self, request: ToRunner, attached: Vec<Vec<u8>>) -> FromRunner {
         let done = match request {
-            ToRunner::Load { mut images, plans } => {
-                for (image, code) in images.iter_mut().zip(attached) {
+            ToRunner::Load {
+                mut images,
+                plans,
+                touches,
+            } => {
+                let mut attached = attached.into_iter();
+                for (image, code) in images.iter_mut().zip(&mut attached) {
                     image.cubin = code;
                 }
-                self.load(&images, &plans).map(|()| FromRunner::Loaded)
+                let trusted = touches.then(|| attached.next().unwrap_or_default());
+                self.load(&images, &plans, trusted.as_deref())
+                    .map(|()| FromRunner::Loaded)
             }
             ToRunner::Run { plan, buffers } => self.run(plan, &buffers),
             ToRunner::Rest => self.clock(None).map(FromRunner::Ran).map_err(Unfit::Failed),
@@ -205,16 +240,33 @@ impl Runner {
         }
     }
 
-    fn load(&mut self, images: &[Image], plans: &[Plan]) -> Result<(), Unfit> {
+    fn load(
+        &mut self,
+        images: &[Image],
+        plans: &[Plan],
+        trusted: Option<&[u8]>,
+    ) -> Result<(), Unfit> {
         // Kept at once, so that they are unloaded whatever comes of the plans.
-        let (modules, prepared) = self.loaded.insert((Vec::new(), Vec::new()));
+        let loaded = self.loaded.insert(Loaded::default());
         for image in images {
-            modules.push(self.gpu.load(&image.cubin)?);
+            loaded.modules.push(self.gpu.load(&image.cubin)?);
         }
         let named = images.iter().map(|image| &image.symbols);
-        let named: Vec<_> = modules.iter().copied().zip(named).collect();
+        let named: Vec<_> = loaded.modules.iter().copied().zip(named).collect();
         for plan in plans {
-            prepared.push(Prepared::new(&self.gpu, &named, plan)?);
+            let bytes = plan.buffers.iter().map(|buffer| match buffer.origin {
+                Origin::Argument(_) | Origin::Own => buffer.bytes,
+                Origin::Variable { .. } => 0,
+            });
+            loaded.plans.push(Ready {
+                prepared: Prepared::new(&self.gpu, &named, plan)?,
+                bytes: bytes.collect(),
+            });
+        }
+        if let Some(trusted) = trusted {
+            let module = self.gpu.load(trusted)?;
+            loaded.modules.push(module);
+            loaded.touch = Some(self.gpu.kernel(module, TOUCH)?);
         }
         Ok(())
     }
@@ -237,11 +289,14 @@ impl Runner {
         let first = self.fresh.index(self.events.len() - 2);
         let [before, begin, end] = [0, 1, 2].map(|at| self.events[first + at]);
         let value = (self.fresh.word() as u32).to_ne_bytes();
+        if let Some((plan, bases)) = work {
+            self.touch(plan, bases)?;
+        }
         self.gpu.record(before)?;
         self.gpu.set(self.swept, &value, self.sweep_bytes)?;
         self.gpu.record(begin)?;
-        if let (Some((plan, bases)), Some((_, plans))) = (work, &mut self.loaded) {
-            plans[plan].replay(&self.gpu, bases)?;
+        if let (Some((plan, bases)), Some(loaded)) = (work, &mut self.loaded) {
+            loaded.plans[plan].prepared.replay(&self.gpu, bases)?;
         }
         self.gpu.record(end)?;
         self.gpu.synchronize()?;
@@ -251,10 +306,27 @@ impl Runner {
         })
     }
 
+    /// Looks up the pages of a plan's buffers, where the candidate was loaded for that.
+    fn touch(&self, plan: usize, bases: &[Address]) -> Result<(), Failure> {
+        let Some((loaded, touch)) = self.loaded.as_ref().and_then(|it| Some((it, it.touch?)))
+        else {
+            return Ok(());
+        };
+        for (base, bytes) in bases.iter().zip(&loaded.plans[plan].bytes) {
+            if *bytes < 4 {
+                continue;
+            }
+            let arguments = [*base, *bytes, PAGE, self.swept];
+            let mut arguments = arguments.map(|word| word.to_ne_bytes().to_vec());
+            let geometry = Geometry::row(self.multiprocessors, TOUCHERS);
+            self.gpu.launch(touch, &geometry, &mut arguments)?;
+        }
+        Ok(())
+    }
+
     fn unload(&mut self) -> Result<(), Failure> {
-        let (modules, _) = self.loaded.take().unwrap_or_default();
-        modules
-            .into_iter()
-            .try_for_each(|module| self.gpu.unload(module))
+        let loaded = self.loaded.take().unwrap_or_default();
+        let mut modules = loaded.modules.into_iter();
+        modules.try_for_each(|module| self.gpu.unload(module))
     }
 }

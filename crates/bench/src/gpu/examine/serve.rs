@@ -51,7 +51,7 @@ fn answer(
         Request::Open(opening) => {
             let trusted = attached.pop().unwrap_or_default();
             let oracle = Oracle::new(opening.torch.clone());
-            let station = Station::open(opening, &trusted)?;
+            let station = Station::open(opening, trusted)?;
             let (device, others) = facts::of(&station.gpu)?;
             let mut yardsticks = Yardsticks::default();
             let cublas = yardsticks.baselines.version(&station.gpu);

@@ -32,6 +32,8 @@ const REST: Duration = Duration::from_secs(10);
 pub(super) struct Station {
     pub(super) gpu: Gpu,
     pub(super) kernels: Kernels,
+    /// Their code.
+    pub(super) trusted: Vec<u8>,
     pub(super) fresh: Fresh,
     pub(super) inputs: Arena,
     pub(super) work: Arena,
@@ -54,7 +56,7 @@ pub(super) struct Station {
 
 impl Station {
     /// Opens the GPU with the trusted kernels and starts the runners.
-    pub(super) fn open(opening: Opening, trusted: &[u8]) -> Result<Self, Trouble> {
+    pub(super) fn open(opening: Opening, trusted: Vec<u8>) -> Result<Self, Trouble> {
         let mut fresh =
             Fresh::from_system().map_err(|error| Trouble::Machine(error.to_string()))?;
         let driver = Driver::load().map_err(Trouble::Machine)?;
@@ -67,7 +69,7 @@ impl Station {
             ));
         }
         let multiprocessors = gpu.attribute(Attribute::Multiprocessors)?.max(1) as u32;
-        let kernels = Kernels::load(&gpu, trusted, multiprocessors)?;
+        let kernels = Kernels::load(&gpu, &trusted, multiprocessors)?;
         let total_bytes = gpu.memory_bytes()?;
         let arena = |most: u64, fresh: &mut Fresh| {
             Arena::new(&gpu, &kernels, most.min(total_bytes / PART), fresh)
@@ -86,6 +88,7 @@ impl Station {
         Ok(Self {
             gpu,
             kernels,
+            trusted,
             fresh,
             inputs,
             work,

@@ -146,7 +146,7 @@ impl Station {
         let limit = Duration::from_secs_f64(work.limit_s);
         self.runner()?;
         let laid = self.lay_module(work, on.oracle, times)?;
-        self.load_candidate(work.images.clone(), vec![work.plan.clone()])?;
+        self.load_candidate(work.images.clone(), vec![work.plan.clone()], true)?;
         let since = Instant::now();
         let ended = self.run(0, &laid.spots, limit)?;
         trial.spent_s += since.elapsed().as_secs_f64();
