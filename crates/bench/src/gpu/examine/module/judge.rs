@@ -28,6 +28,11 @@ use crate::gpu::replay::is_sound;
 /// A module allocates at most this part of the GPU's memory: torch needs the rest to say what is
 /// right.
 const OWN_PART: u64 = 4;
+/// Beside its outputs a module may allocate this part, whatever else the problem takes. With more, a
+/// lack of memory is its own fault.
+const SPARE_PART: u64 = 16;
+/// Words of failures for lack of memory: torch's, and this examiner's.
+const LACKS: [&str; 2] = ["OutOfMemory", "the GPU has no "];
 /// Runs that are made at least, one that only wakes the GPU up and one on larger inputs among them.
 const RUNS: usize = 5;
 /// How much larger those inputs are: code that is right only near the numbers that a problem draws
@@ -48,6 +53,16 @@ impl Station {
             let torch = None;
             return Ok(ModuleAnswer { answer, torch });
         }
+        let judged = self.judge_problem(work, oracle, yardsticks);
+        judged.or_else(|trouble| blame(work, self.total_bytes, trouble))
+    }
+
+    fn judge_problem(
+        &mut self,
+        work: &ModuleWork,
+        oracle: &mut Oracle,
+        yardsticks: &mut Yardsticks,
+    ) -> Result<ModuleAnswer, Trouble> {
         let known = oracle.problem(work)?;
         if let Some(mismatch) = differs(work, &known.outputs) {
             let answer = Answer::Wrong(mismatch);
@@ -273,6 +288,28 @@ fn differs(work: &ModuleWork, wanted: &[(String, Vec<u64>)]) -> Option<Mismatch>
     })
 }
 
+/// Whose fault a failure is. What a module allocates beside its outputs may be what others lack.
+fn blame(work: &ModuleWork, total_bytes: u64, trouble: Trouble) -> Result<ModuleAnswer, Trouble> {
+    let spare = own_bytes(work).saturating_sub(u128::from(bytes_written(work)));
+    let is_lack =
+        matches!(&trouble, Trouble::Machine(why) if LACKS.iter().any(|it| why.contains(it)));
+    if !is_lack || spare <= u128::from(total_bytes / SPARE_PART) {
+        return Err(trouble);
+    }
+    let answer = Answer::Crashed(format!(
+        "CUDA_ERROR_OUT_OF_MEMORY ({spare} bytes beside its outputs leave too little for the rest)"
+    ));
+    let torch = None;
+    Ok(ModuleAnswer { answer, torch })
+}
+
+/// Bytes that a module allocates.
+fn own_bytes(work: &ModuleWork) -> u128 {
+    let buffers = work.plan.buffers.iter();
+    let own = buffers.filter(|buffer| buffer.origin == Origin::Own);
+    own.map(|buffer| u128::from(buffer.bytes)).sum()
+}
+
 /// What can be said before anything runs.
 fn refuse(work: &ModuleWork, total_bytes: u64) -> Option<Answer> {
     let refused = |why: &str| Some(Answer::Refused(why.to_owned()));
@@ -311,11 +348,7 @@ fn refuse(work: &ModuleWork, total_bytes: u64) -> Option<Answer> {
             );
         }
     }
-    let own = plan
-        .buffers
-        .iter()
-        .filter(|buffer| buffer.origin == Origin::Own);
-    let own = own.map(|buffer| u128::from(buffer.bytes)).sum::<u128>();
+    let own = own_bytes(work);
     if own > u128::from(total_bytes / OWN_PART) {
         return Some(Answer::Crashed(format!(
             "CUDA_ERROR_OUT_OF_MEMORY (allocating {own} bytes)"
@@ -391,6 +424,18 @@ mod tests {
         let mut forged = work(vec![output(0, &[4], &[1])]);
         forged.plan.buffers[0].origin = Origin::Argument(1);
         assert!(refuse(&forged, GPU).is_some());
+    }
+
+    #[test]
+    fn a_lack_of_memory_is_the_modules_fault_if_it_takes_much_beside_its_outputs() {
+        let lack = || Trouble::Machine("torch: OutOfMemoryError: CUDA out of memory".to_owned());
+        let mut work = work(vec![output(0, &[4, 4], &[4, 1])]);
+        assert_eq!(blame(&work, GPU, lack()).err(), Some(lack()));
+        work.plan.buffers[1].bytes = GPU / SPARE_PART + 65;
+        let blamed = blame(&work, GPU, lack()).unwrap().answer;
+        assert!(matches!(blamed, Answer::Crashed(how) if how.contains("OUT_OF_MEMORY")));
+        let other = Trouble::Machine("a runner is lost".to_owned());
+        assert_eq!(blame(&work, GPU, other.clone()).err(), Some(other));
     }
 
     #[test]
