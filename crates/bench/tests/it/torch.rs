@@ -221,3 +221,43 @@ fn the_real_problems_of_level_one_are_read() {
     }
     assert_eq!(read, 100);
 }
+
+/// The same: answers to its problems, right and wrong ones. What they compute shows on a GPU only
+/// (`hotloop bench module kernelbench/1 ANSWERS`).
+#[test]
+fn answers_to_the_real_problems_have_plans() {
+    let Some(checkout) = std::env::var_os("HOTLOOP_KERNELBENCH") else {
+        println!("skipped: HOTLOOP_KERNELBENCH names no checkout");
+        return;
+    };
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let level = Path::new(&checkout).join("KernelBench/level1");
+    let problems = std::fs::read_dir(level).unwrap();
+    let problems: Vec<PathBuf> = problems.map(|entry| entry.unwrap().path()).collect();
+    let folder = folder("kernelbench");
+    let answers = [folder.clone(), folder.join("cheats")].map(|it| std::fs::read_dir(it).unwrap());
+    let answers = answers.into_iter().flatten().map(|it| it.unwrap().path());
+    for path in answers.filter(|path| path.extension().is_some()) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let begin = format!(
+            "{}_",
+            name.split('-').next().unwrap().trim_start_matches('0')
+        );
+        let is_it = |it: &&PathBuf| {
+            it.file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with(&begin)
+        };
+        let problem = std::fs::read_to_string(problems.iter().find(is_it).unwrap()).unwrap();
+        let facts = planner.problem(&problem).unwrap().unwrap();
+        let answer = std::fs::read_to_string(&path).unwrap();
+        let planned = outcome(&planner, &problem, &facts, &answer).unwrap();
+        assert!(
+            matches!(planned, Outcome::Planned(_)),
+            "{name}: {planned:?}"
+        );
+    }
+}

@@ -15,8 +15,8 @@ import torch.utils.dlpack
 
 # Numbers that are compared at once: temporary memory of some GB would push large problems out of the GPU.
 PIECE = 1 << 26
-# Inputs as the problem draws them, and larger ones.
-TIMES = (1, 8)
+# How inputs are drawn: as the problem draws them, and otherwise.
+DRAWS = ("plain", "larger", "spiked")
 
 READ_WRITE, ON_DEVICE, POSIX_DESCRIPTOR = 3, 1, 1
 
@@ -146,11 +146,11 @@ class Judged:
         return self.problem.outputs(self.exact, self.moved(inputs, dtype=torch.float64))
 
     def known(self, seed):
-        """The outputs' types and shapes, and how far plain torch is from doubles for each size of inputs: none where
-        numbers are not finite."""
+        """The outputs' types and shapes, and how far plain torch is from doubles for each way to draw inputs: none
+        where numbers are not finite."""
         found = []
-        for times in TIMES:
-            inputs = self.problem.draw(seed, times)
+        for how in DRAWS:
+            inputs = self.problem.draw(seed, how)
             got, want = self.problem.outputs(self.problem.model, inputs), self.want(inputs)
             pairs = [(a, b) for a, b in zip(got, want, strict=True) if b.is_floating_point()]
             error = max((worst(a, b) for a, b in pairs), default=0.0)
@@ -160,7 +160,7 @@ class Judged:
 
     def fill(self, asked, to):
         """Draws fresh inputs, and writes them and the parameters where the candidate finds them."""
-        self.inputs = self.problem.draw(asked["seed"], asked["times"])
+        self.inputs = self.problem.draw(asked["seed"], asked["draw"])
         self.filled = [(self.inputs[index], *place) for index, *place in asked["inputs"]]
         self.filled += [(self.parameters[name], *place) for name, *place in asked["parameters"]]
         for tensor, offset, size in self.filled:

@@ -23,6 +23,8 @@ from judged import Judged, Mapped
 SWEPT = 256 << 20
 # Runs of one side: at least so many, then until the seconds are spent.
 LEAST, MOST, SPENT_S = 5, 50, 2.0
+# Numbers that are much larger where inputs have spikes, and how much.
+SPIKES, HEIGHT = 64, 1e6
 
 
 class Device:
@@ -120,6 +122,20 @@ def redraw(model):
             tensor.add_(torch.rand_like(tensor) - 0.5)
 
 
+def larger(tensor):
+    return tensor * 8
+
+
+def spiked(tensor):
+    """A few numbers at random places are so large that every sum without them is wrong."""
+    tensor = tensor.contiguous().clone()
+    flat = tensor.view(-1)
+    if flat.numel():
+        places = torch.randint(flat.numel(), (SPIKES,))
+        flat[places] = flat[places] * HEIGHT
+    return tensor
+
+
 class Problem:
     """A problem with its module and one set of inputs."""
 
@@ -137,14 +153,13 @@ class Problem:
         with centred():
             return moved(self.module.get_inputs(), self.device)
 
-    def draw(self, seed, times):
-        """Fresh inputs; those with a point are so many times as large."""
+    def draw(self, seed, how):
+        """Fresh inputs. Tensors of floats are as the problem draws them, or changed as `how` says."""
         torch.manual_seed(seed)
         with torch.device(self.device):
             inputs = self.drawn()
-        if times == 1:
-            return inputs
-        return [one * times if is_float(one) else one for one in inputs]
+            change = {"plain": None, "larger": larger, "spiked": spiked}[how]
+            return [change(one) if change and is_float(one) else one for one in inputs]
 
     def outputs(self, model, inputs):
         out = model(*inputs)

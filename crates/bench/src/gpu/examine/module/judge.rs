@@ -12,7 +12,7 @@ use crate::gpu::examine::judge::{
 };
 use crate::gpu::examine::module::element::Element;
 use crate::gpu::examine::module::laid::{need_of, places_of_right};
-use crate::gpu::examine::module::oracle::Oracle;
+use crate::gpu::examine::module::oracle::{Draw, Oracle};
 use crate::gpu::examine::module::sitting::Sitting;
 use crate::gpu::examine::module::verify::words_of;
 use crate::gpu::examine::module::work::{ModuleAnswer, ModuleWork};
@@ -33,11 +33,8 @@ const OWN_PART: u64 = 4;
 const SPARE_PART: u64 = 16;
 /// Words of failures for lack of memory: torch's, and this examiner's.
 const LACKS: [&str; 2] = ["OutOfMemory", "the GPU has no "];
-/// Runs that are made at least, one that only wakes the GPU up and one on larger inputs among them.
+/// Runs on plain inputs that are made at least, one that only wakes the GPU up among them.
 const RUNS: usize = 5;
-/// How much larger those inputs are: code that is right only near the numbers that a problem draws
-/// is seen there.
-const LARGER: u32 = 8;
 /// The baseline that a measurement names.
 const EAGER: &str = "torch, eager";
 
@@ -133,16 +130,16 @@ impl Station {
     ) -> Result<Answer, Stop> {
         let mut trial = Trial::default();
         // The first run also wakes the GPU up.
-        self.run_module(on, 1, &mut trial)?;
+        self.run_module(on, Draw::Plain, &mut trial)?;
         let first = trial.runs.pop();
         let expected = first.map_or(0.0, |run| run.clocked.seconds);
-        let mut order = vec![1; timing::runs_of(expected).max(RUNS - 1)];
-        if on.known.error_of_large.is_some() {
+        let mut order = vec![Draw::Plain; timing::runs_of(expected).max(RUNS - 1)];
+        for (draw, _) in &on.known.others {
             let at = self.fresh.index(order.len() + 1);
-            order.insert(at, LARGER);
+            order.insert(at, *draw);
         }
-        for times in order {
-            self.run_module(on, times, &mut trial)?;
+        for draw in order {
+            self.run_module(on, draw, &mut trial)?;
         }
         let answer = self.time_module(on, &mut trial, yardsticks)?;
         self.check_rest()?;
@@ -154,13 +151,13 @@ impl Station {
     fn run_module(
         &mut self,
         on: &mut Sitting<'_>,
-        times: u32,
+        draw: Draw,
         trial: &mut Trial,
     ) -> Result<(), Stop> {
         let work = on.work;
         let limit = Duration::from_secs_f64(work.limit_s);
         self.runner()?;
-        let laid = self.lay_module(work, on.oracle, times)?;
+        let laid = self.lay_module(work, on.oracle, draw)?;
         self.load_candidate(work.images.clone(), vec![work.plan.clone()], true)?;
         let since = Instant::now();
         let ended = self.run(0, &laid.spots, limit)?;
@@ -180,13 +177,10 @@ impl Station {
         if trial.spent_s > BUDGET_CALLS * work.limit_s {
             return Err(Stop::answer(Answer::TimedOut(work.limit_s)));
         }
-        let is_large = times != 1;
-        let torch = if is_large {
-            on.known.error_of_large.unwrap_or(on.known.error)
-        } else {
+        if draw == Draw::Plain {
             trial.runs.push(run);
-            on.known.error
-        };
+        }
+        let torch = on.known.error_of(draw);
         match self.verify_module(on, &laid, torch)? {
             Ok(error) => trial.error = trial.error.max(error),
             Err(mismatch) => return Err(Stop::answer(Answer::Wrong(mismatch))),
@@ -207,7 +201,7 @@ impl Station {
                 trial.runs.clear();
             }
             while !timing::is_enough(&trial.runs) {
-                self.run_module(on, 1, trial)?;
+                self.run_module(on, Draw::Plain, trial)?;
             }
             let idle = self.idle()?;
             let now = self.rest(PROBES)?;

@@ -3,7 +3,7 @@
 use hotloop_flow::interface::Kind;
 
 use crate::gpu::examine::arena::{Slot, Slots, room};
-use crate::gpu::examine::module::oracle::{Filling, Oracle};
+use crate::gpu::examine::module::oracle::{Draw, Filling, Oracle};
 use crate::gpu::examine::module::work::{Given, ModuleWork};
 use crate::gpu::examine::round::Need;
 use crate::gpu::examine::runner::Spot;
@@ -57,14 +57,14 @@ impl Station {
         &mut self,
         work: &ModuleWork,
         oracle: &mut Oracle,
-        times: u32,
+        draw: Draw,
     ) -> Result<Laid, Trouble> {
         let (mut of_inputs, mut of_work) = (Slots::default(), Slots::default());
         // JSON has no larger whole numbers.
         let seed = self.fresh.word() >> 11;
         let mut filling = Filling {
             seed,
-            times,
+            draw,
             inputs: Vec::new(),
             parameters: Vec::new(),
         };

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::gpu::examine::arena::Arena;
@@ -39,20 +39,41 @@ pub(super) struct Known {
     pub(super) outputs: Vec<(String, Vec<u64>)>,
     /// How far plain torch is from doubles, on inputs as the problem draws them.
     pub(super) error: f64,
-    /// The same on larger inputs, where the results are numbers.
-    pub(super) error_of_large: Option<f64>,
+    /// The same on inputs that are drawn otherwise, where the results are numbers.
+    pub(super) others: Vec<(Draw, f64)>,
+}
+
+/// How inputs are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Draw {
+    /// As the problem draws them.
+    Plain,
+    /// Eight times as large: code that is right only near the numbers that a problem draws is seen
+    /// there.
+    Larger,
+    /// As the problem draws them but for a few that are a million times as large: code that leaves
+    /// numbers out of a sum or a mean is seen there, and cannot know it.
+    Spiked,
 }
 
 /// Fresh inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Filling {
     pub(super) seed: u64,
-    /// How many times as large as the problem draws them.
-    pub(super) times: u32,
+    pub(super) draw: Draw,
     /// Argument of `forward`, offset and bytes.
     pub(super) inputs: Vec<(usize, u64, u64)>,
     /// Name, offset and bytes.
     pub(super) parameters: Vec<(String, u64, u64)>,
+}
+
+impl Known {
+    /// How far plain torch is from doubles on such inputs.
+    pub(super) fn error_of(&self, draw: Draw) -> f64 {
+        let other = self.others.iter().find(|(of, _)| *of == draw);
+        other.map_or(self.error, |(_, error)| *error)
+    }
 }
 
 /// What the oracle says of a run.
@@ -69,8 +90,8 @@ pub(super) struct Right {
 /// What the process says of a problem.
 #[derive(Deserialize)]
 struct Loaded {
-    /// How far plain torch is from doubles, on inputs as drawn and on larger ones.
-    errors: [Option<f64>; 2],
+    /// How far plain torch is from doubles, on inputs as drawn, larger, and with spikes.
+    errors: [Option<f64>; 3],
     outputs: Vec<(String, Vec<u64>)>,
 }
 
@@ -135,7 +156,11 @@ impl Oracle {
             baselines,
             outputs,
             error,
-            error_of_large: errors[1].filter(determined),
+            others: [Draw::Larger, Draw::Spiked]
+                .into_iter()
+                .zip(&errors[1..])
+                .filter_map(|(draw, error)| Some((draw, error.filter(determined)?)))
+                .collect(),
         };
         self.known = Some(known.clone());
         Ok(known)
@@ -159,7 +184,7 @@ impl Oracle {
     pub(super) fn fill(&mut self, filling: &Filling) -> Result<(), Trouble> {
         let request = json!({"fill": {
             "seed": filling.seed,
-            "times": filling.times,
+            "draw": filling.draw,
             "inputs": filling.inputs,
             "parameters": filling.parameters,
         }});
