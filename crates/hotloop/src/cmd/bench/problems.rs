@@ -120,7 +120,8 @@ mod tests {
         assert_eq!(found, ["kernelbench/1/1", "kernelbench/1/19"]);
         assert!(matched(&problems, &[PathBuf::from("relu.py")]).is_err());
         assert!(matched(&problems, &[PathBuf::from("2.py")]).is_err());
-        let single = matched(&problems[..1], &[PathBuf::from("relu.py")]);
+        let plain = [PathBuf::from("relu.py")];
+        let single = matched(&problems[..1], &plain);
         assert_eq!(single.ok().unwrap().len(), 1, "one problem needs no number");
     }
 }
