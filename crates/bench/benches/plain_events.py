@@ -3,6 +3,8 @@
 An answer's name begins with its problem's number of level 1. Its real extension is built by torch, all answers at
 once, and each run follows a sweep of the cache. Each line is an answer and its median in seconds. Answers that the
 bench has not judged must not be run by this: nothing confines them.
+
+With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True torch takes its memory as the bench does.
 """
 
 import importlib.util
