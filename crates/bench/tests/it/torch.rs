@@ -254,7 +254,7 @@ fn answers_to_the_real_problems_have_plans() {
         let problem = std::fs::read_to_string(problems.iter().find(is_it).unwrap()).unwrap();
         let facts = planner.problem(&problem).unwrap().unwrap();
         let answer = std::fs::read_to_string(&path).unwrap();
-        let planned = outcome(&planner, &problem, &facts, &answer).unwrap();
+        let came = outcome(&planner, &problem, &facts, &answer).unwrap();
         assert!(
             matches!(planned, Outcome::Planned(_)),
             "{name}: {planned:?}"
