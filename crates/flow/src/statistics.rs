@@ -34,6 +34,24 @@ pub fn variation(values: &[f64]) -> f64 {
     (squares / (values.len() - 1) as f64).sqrt() / mean
 }
 
+/// The interval in which a share of `all` lies with probability 95 %, if `some` of them were seen:
+/// Wilson's score interval. From 0 to 1 for none.
+pub fn wilson(some: usize, all: usize) -> (f64, f64) {
+    /// The quantile of the normal distribution for 95 % on both sides together.
+    const Z: f64 = 1.959_963_984_540_054;
+    if all == 0 {
+        return (0.0, 1.0);
+    }
+    let all = all as f64;
+    let share = some as f64 / all;
+    let spread = Z * (share * (1.0 - share) / all + Z * Z / (4.0 * all * all)).sqrt();
+    let (middle, scale) = (share + Z * Z / (2.0 * all), 1.0 + Z * Z / all);
+    (
+        ((middle - spread) / scale).max(0.0),
+        ((middle + spread) / scale).min(1.0),
+    )
+}
+
 /// The value that Student's t stays within with probability `level`, on both sides together.
 ///
 /// With `t = sqrt(n) tan(a)` the density of t becomes that of the angle, `cos(a)^(n - 1)`, which is
@@ -85,6 +103,23 @@ mod tests {
             let got = student_t(level, freedom);
             assert!((got - wanted).abs() < 1e-3, "{got} is not {wanted}");
         }
+    }
+
+    #[test]
+    fn wilsons_interval_matches_printed_values() {
+        for (some, all, low, high) in [
+            (0, 10, 0.0, 0.2775),
+            (5, 10, 0.2366, 0.7634),
+            (10, 10, 0.7225, 1.0),
+            (3, 20, 0.0524, 0.3604),
+        ] {
+            let (least, most) = wilson(some, all);
+            assert!(
+                (least - low).abs() < 1e-4 && (most - high).abs() < 1e-4,
+                "{some} of {all}: {least} to {most}"
+            );
+        }
+        assert_eq!(wilson(0, 0), (0.0, 1.0));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod c;
 pub mod cuda;
 pub mod reasoning;
+pub mod torch;
 
 use serde::{Deserialize, Serialize};
 

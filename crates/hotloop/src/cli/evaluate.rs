@@ -39,7 +39,30 @@ it was stopped, and takes what is unchanged from the folder. Other keys of a sui
 stage, max-tokens, seed, opt, threads, slots, set. preset = \"p3\" asks the last stage once at \
 temperature 0.
 
-Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed; 130 stopped."
+A suite may ask for problems of KernelBench instead. Then the policies write Python with CUDA, all of \
+them before the first answer is judged, and one judge compares the answers with torch:
+
+  problems = [\"kernelbench/1/19\", \"kernelbench/1/21\"]
+  [[policy]]
+  name = \"base\"
+  model = \"qwen.gguf\"
+  [[policy]]
+  name = \"hosted\"
+  api = \"https://example.org/v1\"
+  model = \"NAME\"
+  api-key = \"ENV_NAME\"
+
+  hotloop evaluate --suite problems.toml --kernelbench ~/KernelBench --out sweep
+
+`problems` also takes a level, kernelbench/1, or kernelbench/1/held-out and kernelbench/1/training. \
+Other keys, with what holds without them: title, kernelbench (the checkout), count = 1 (answers a \
+problem and policy), temperature = 0, max-tokens = 2048, seed = 1, compile = false (time torch.compile \
+as well), limit = 10 (seconds a call), device = \"auto\"; adapter and api-key of a policy. The folder \
+gets table.md, table.csv, table.json and table.html, and --json prints table.json. Flags on sampling \
+do not count here. docs/kernelbench.md says more.
+
+Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed, \
+which may leave answers without a verdict; 130 stopped."
 )]
 pub(crate) struct EvaluateArgs {
     /// A folder, a GGUF file, a hub name that was downloaded before, `nano`, a run's directory, or
@@ -120,6 +143,13 @@ pub(crate) struct EvaluateArgs {
     /// The folder for a suite's table, which may hold an earlier part of it
     #[arg(long, value_name = "DIR", requires = "suite")]
     pub(crate) out: Option<PathBuf>,
+    /// A checkout of `KernelBench`, for a suite of its problems
+    #[arg(long, value_name = "DIR", requires = "suite")]
+    pub(crate) kernelbench: Option<PathBuf>,
+    /// A Python that has torch, for a suite of problems of `KernelBench` [default: the first python3
+    /// in PATH that has it]
+    #[arg(long, value_name = "FILE", requires = "suite")]
+    pub(crate) python: Option<PathBuf>,
     /// Print one JSON object per line for each policy and task, as soon as it is judged
     #[arg(long)]
     pub(crate) json: bool,

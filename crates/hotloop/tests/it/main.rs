@@ -20,6 +20,7 @@ mod pull; // models come from the hub
 mod replay; // claims of a run, judged anew
 mod serve; // the service of the real bench
 mod stop; // Ctrl-C leaves nothing behind
+mod sweep; // policies write answers to problems of KernelBench
 mod task; // sound tasks pass the linter, others do not
 mod tidy; // crate edges, file lengths, who prints, paths in documents
 mod tune; // a tuning that falls apart

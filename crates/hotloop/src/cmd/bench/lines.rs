@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// The results in a file, and the file open behind them. A last line that a kill cut off is no
 /// result; it is measured again.
-pub(super) fn open<T: DeserializeOwned>(path: &Path) -> Result<(Vec<T>, File), Failure> {
+pub(in crate::cmd) fn open<T: DeserializeOwned>(path: &Path) -> Result<(Vec<T>, File), Failure> {
     let (known, bytes) = read(path)?;
     Ok((known, append(path, bytes)?))
 }
@@ -50,7 +50,11 @@ fn append(path: &Path, bytes: u64) -> Result<File, Failure> {
 }
 
 /// One line, written at once: a kill leaves whole lines.
-pub(super) fn write(file: &mut File, path: &Path, record: &impl Serialize) -> Result<(), Failure> {
+pub(in crate::cmd) fn write(
+    file: &mut File,
+    path: &Path,
+    record: &impl Serialize,
+) -> Result<(), Failure> {
     let line = serde_json::to_string(record).expect("plain data") + "\n";
     file.write_all(line.as_bytes())
         .map_err(|error| Failure::machine(format!("{}: {error}", path.display())))

@@ -3,11 +3,11 @@
 mod aa;
 mod crowd;
 mod jobs;
-mod lines;
-mod module;
+pub(super) mod lines;
+pub(super) mod module;
 mod plain;
 mod plan;
-mod problems;
+pub(super) mod problems;
 mod steady;
 mod throughput;
 mod torch;

@@ -9,13 +9,13 @@ use crate::failure::Failure;
 const LONGEST: u64 = 1 << 20;
 
 /// A problem with its text.
-pub(super) struct Named {
-    pub(super) name: String,
-    pub(super) source: String,
+pub(in crate::cmd) struct Named {
+    pub(in crate::cmd) name: String,
+    pub(in crate::cmd) source: String,
 }
 
 /// The problem of a file or of a checkout, or all problems of a level.
-pub(super) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<Named>, Failure> {
+pub(in crate::cmd) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<Named>, Failure> {
     if Path::new(task).extension().is_some_and(|end| end == "py") {
         let source =
             fs_err::read_to_string(task).map_err(|error| Failure::user(error.to_string()))?;
@@ -51,7 +51,7 @@ pub(super) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<Named>, F
 
 /// The answers with their problems, in the order of the problems. Where there are several, an
 /// answer's name holds its problem's number: `19_relu.py`, or `level_1_problem_19_sample_0.py`.
-pub(super) fn matched<'a>(
+pub(in crate::cmd) fn matched<'a>(
     problems: &'a [Named],
     answers: &'a [PathBuf],
 ) -> Result<Vec<(&'a Named, &'a Path)>, Failure> {
@@ -92,7 +92,7 @@ fn number_of(name: &str) -> Option<u32> {
 }
 
 /// The text of an answer.
-pub(super) fn answer(path: &Path) -> Result<String, Failure> {
+pub(in crate::cmd) fn answer(path: &Path) -> Result<String, Failure> {
     let failed = |why: String| Failure::user(format!("{}: {why}", path.display()));
     let length = path.metadata().map_err(|error| failed(error.to_string()))?;
     if length.len() > LONGEST {
@@ -120,8 +120,8 @@ mod tests {
         assert_eq!(found, ["kernelbench/1/1", "kernelbench/1/19"]);
         assert!(matched(&problems, &[PathBuf::from("relu.py")]).is_err());
         assert!(matched(&problems, &[PathBuf::from("2.py")]).is_err());
-        let plain = [PathBuf::from("relu.py")];
-        let single = matched(&problems[..1], &plain);
+        let unnumbered = [PathBuf::from("relu.py")];
+        let single = matched(&problems[..1], &unnumbered);
         assert_eq!(single.ok().unwrap().len(), 1, "one problem needs no number");
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod kept;
 mod line;
 mod session;
 mod suite;
+mod sweep;
 mod timing;
 mod told;
 
@@ -23,6 +24,17 @@ use session::Session;
 /// Evaluates policies.
 pub(crate) fn run(arguments: &EvaluateArgs) -> Result<Status, Failure> {
     if let (Some(file), Some(out)) = (&arguments.suite, &arguments.out) {
+        if sweep::is_one(file) {
+            return sweep::run(arguments, file, out);
+        }
+        if arguments.kernelbench.is_some() || arguments.python.is_some() {
+            return Err(Failure::user(format!(
+                "{}: it names no problems of KernelBench, so --kernelbench and --python do not go \
+                 with it",
+                file.display()
+            ))
+            .hint("`problems` names some, as in docs/kernelbench.md"));
+        }
         return suite::run(arguments, file, out);
     }
     let contestants = contestant::all(arguments)?;

@@ -11,12 +11,12 @@ use crate::cmd::bench::problems::Named;
 
 /// What was judged, and where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Asked {
-    pub(super) task: String,
+pub(in crate::cmd) struct Asked {
+    pub(in crate::cmd) task: String,
     /// BLAKE3 of the problem's text.
     source: String,
     /// The answer's file.
-    pub(super) answer: String,
+    pub(in crate::cmd) answer: String,
     /// BLAKE3 of the answer's text.
     text: String,
     /// Whether `torch.compile` was asked for.
@@ -30,35 +30,35 @@ pub(super) struct Asked {
 
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Record {
+pub(in crate::cmd) struct Record {
     #[serde(flatten)]
-    pub(super) asked: Asked,
-    pub(super) verdict: Label,
+    pub(in crate::cmd) asked: Asked,
+    pub(in crate::cmd) verdict: Label,
     /// Why it is not correct.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) why: Option<String>,
+    pub(in crate::cmd) why: Option<String>,
     /// Seconds of one call: the median.
-    pub(super) seconds: Option<f64>,
-    pub(super) eager_s: Option<f64>,
-    pub(super) compiled_s: Option<f64>,
+    pub(in crate::cmd) seconds: Option<f64>,
+    pub(in crate::cmd) eager_s: Option<f64>,
+    pub(in crate::cmd) compiled_s: Option<f64>,
     /// How many times as fast as both, if it is correct.
-    pub(super) over_eager: Option<f64>,
-    pub(super) over_compiled: Option<f64>,
+    pub(in crate::cmd) over_eager: Option<f64>,
+    pub(in crate::cmd) over_compiled: Option<f64>,
     /// The worst error, in units of the scale.
-    pub(super) error: Option<f64>,
-    pub(super) timing: Option<Timing>,
+    pub(in crate::cmd) error: Option<f64>,
+    pub(in crate::cmd) timing: Option<Timing>,
 }
 
 /// The circumstances of a command.
-pub(super) struct Circumstances {
-    pub(super) with_compiled: bool,
-    pub(super) limit_s: f64,
-    pub(super) gpu: Option<String>,
-    pub(super) torch: Option<String>,
+pub(in crate::cmd) struct Circumstances {
+    pub(in crate::cmd) with_compiled: bool,
+    pub(in crate::cmd) limit_s: f64,
+    pub(in crate::cmd) gpu: Option<String>,
+    pub(in crate::cmd) torch: Option<String>,
 }
 
 impl Circumstances {
-    pub(super) fn asked(&self, problem: &Named, answer: &Path, text: &str) -> Asked {
+    pub(in crate::cmd) fn asked(&self, problem: &Named, answer: &Path, text: &str) -> Asked {
         let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
         Asked {
             task: problem.name.clone(),
@@ -74,7 +74,7 @@ impl Circumstances {
 }
 
 impl Record {
-    pub(super) fn of(asked: Asked, judged: &Judged) -> Self {
+    pub(in crate::cmd) fn of(asked: Asked, judged: &Judged) -> Self {
         let label = judged.verdict.label();
         let measured = judged.verdict.measured();
         let seconds = measured.map(|measured| measured.seconds);
@@ -102,7 +102,7 @@ impl Record {
         }
     }
 
-    pub(super) fn scored(&self) -> Scored {
+    pub(in crate::cmd) fn scored(&self) -> Scored {
         Scored {
             label: self.verdict,
             over: Over {

@@ -3,20 +3,14 @@
 use hotloop_flow::ErrorKind;
 use hotloop_flow::fast::{Fast, Scores, THRESHOLDS};
 
-use super::record::Record;
+use super::sitting::{Came, Failed};
 use crate::output::table::Table;
 use crate::output::{count, number, seconds};
 
-/// What became of an answer: its record, or the failure that left it without a verdict.
+/// What became of an answer.
 pub(super) struct Line {
     pub(super) answer: String,
-    pub(super) came: Result<Record, Failed>,
-}
-
-/// Why an answer has no verdict.
-pub(super) struct Failed {
-    pub(super) kind: ErrorKind,
-    pub(super) why: String,
+    pub(super) came: Came,
 }
 
 /// One line an answer.

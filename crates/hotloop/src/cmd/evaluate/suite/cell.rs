@@ -74,7 +74,7 @@ impl Cells {
 }
 
 /// Writes a file, whole or not at all.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub(in crate::cmd::evaluate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     hotloop_run::store::write_whole(path, text.as_bytes()).map_err(|error| unwritable(&error))
 }
 
@@ -111,7 +111,7 @@ pub(super) fn key(
 }
 
 /// The sizes and times of a file, or of the files in a folder and the folders in it.
-fn identity(path: &Path) -> String {
+pub(in crate::cmd::evaluate) fn identity(path: &Path) -> String {
     let Ok(data) = path.metadata() else {
         return String::new();
     };

@@ -1,8 +1,8 @@
 //! `hotloop evaluate --suite`: many policies on many tasks, in one table.
 
-mod cell;
+pub(super) mod cell;
 mod file;
-mod page;
+pub(super) mod page;
 mod rows;
 
 use std::collections::BTreeSet;

@@ -39,7 +39,8 @@ pub(super) fn page(sheet: &Sheet) -> String {
     )
 }
 
-fn escaped(text: &str) -> String {
+/// Text as it stands in a page.
+pub(in crate::cmd::evaluate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
