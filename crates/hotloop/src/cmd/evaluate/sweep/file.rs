@@ -344,6 +344,13 @@ mod tests {
     }
 
     #[test]
+    fn the_shipped_suite_is_sound() {
+        let path = "../../experiments/kernelbench-suite.toml";
+        let suite = SweepFile::read(Path::new(path)).unwrap();
+        assert_eq!((suite.problems.len(), suite.policy.len()), (20, 2));
+    }
+
+    #[test]
     fn a_tilde_is_the_users_home() {
         let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
         assert_eq!(at_home("~/kb"), home.join("kb"));

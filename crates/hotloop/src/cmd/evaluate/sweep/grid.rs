@@ -85,6 +85,31 @@ fn times(ratio: f64) -> String {
     format!("{}x", number(ratio))
 }
 
+/// How many answers of each policy have each verdict.
+pub(super) fn verdicts(sheet: &Sheet) -> Grid {
+    let mut titles = vec!["policy".to_owned()];
+    titles.extend(Label::ALL.map(|label| label.name().to_owned()));
+    titles.push("no verdict".to_owned());
+    let row = |row: &Row| {
+        let scores = row.scores.as_ref().filter(|_| row.beside == "eager")?;
+        let shown = |count: usize| match count {
+            0 => String::new(),
+            some => some.to_string(),
+        };
+        let mut cells = vec![row.name.clone()];
+        let count = |label| scores.verdicts.get(&label).copied().unwrap_or(0);
+        cells.extend(Label::ALL.map(|label| shown(count(label))));
+        cells.push(shown(scores.without));
+        Some(cells)
+    };
+    let grid = Grid {
+        titles,
+        rows: sheet.rows.iter().filter_map(row).collect(),
+        words: 1,
+    };
+    grid.used()
+}
+
 /// What became of each problem.
 pub(super) fn problems(sheet: &Sheet) -> Grid {
     let mut titles = ["problem", "eager", "compiled"].map(str::to_owned).to_vec();
@@ -186,10 +211,11 @@ impl Grid {
 /// The whole page in Markdown.
 pub(super) fn markdown(sheet: &Sheet) -> String {
     format!(
-        "# {}\n\n{}\n{FOOT}\n\n{}\n\n## Problems\n\n{}",
+        "# {}\n\n{}\n{FOOT}\n\n{}\n\n## Verdicts\n\n{}\n## Problems\n\n{}",
         sheet.title,
         policies(sheet).markdown(),
         circumstances(sheet),
+        verdicts(sheet).markdown(),
         problems(sheet).markdown()
     )
 }
@@ -272,6 +298,8 @@ mod tests {
             "| tuned | eager | 4 |  | 3 | 2 | 50 % | 15 % to 85 % | 1.50 ms | 3.00 ms | 50 % | 25 % |",
             "| base | eager | 3 | 1 | 1 | 1 | 33 % |",
             "| kernelbench/1/1 | 4.00 ms | 2.00 ms | not-compiled | correct 4.00x |",
+            "| policy | malformed | refused | not-compiled | wrong | correct | no verdict |",
+            "| base | 1 |  | 1 |  | 1 | 1 |",
             "| kernelbench/1/4 |  |  | no verdict | wrong |",
             "1 answer a problem and policy, temperature 0, at most 2048 tokens. NVIDIA H200, torch none",
         ] {

@@ -55,8 +55,7 @@ pub(super) fn run(given: &EvaluateArgs, file: &Path, out: &Path) -> Result<Statu
     }
     let known = |key: &String| answers.get(key);
     let asked: Vec<&Answer> = keys.iter().flatten().flatten().filter_map(known).collect();
-    let ended = judged(given, (&suite, &problems), &asked, out, &stop);
-    let (mut sheet, ended) = ended?;
+    let (mut sheet, ended) = judged(given, (&suite, &problems), &asked, out, &stop)?;
     sheet.title = suite.title(file);
     finish(&sheet, out, given.json)?;
     if stop.asked() {
@@ -129,8 +128,9 @@ fn finish(sheet: &Sheet, out: &Path, is_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     say(&format!(
-        "{}\n\n{}\n\n{}\n{}",
+        "{}\n\n{}\n\n{}\n\n{}\n{}",
         grid::problems(sheet).terminal(),
+        grid::verdicts(sheet).terminal(),
         grid::policies(sheet).terminal(),
         grid::FOOT,
         grid::circumstances(sheet)

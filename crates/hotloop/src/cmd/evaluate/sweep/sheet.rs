@@ -1,5 +1,8 @@
 //! The figures of a sweep: torch itself first, then each policy.
 
+use std::collections::BTreeMap;
+
+use hotloop_flow::Label;
 use hotloop_flow::fast::{Fast, Scored, Scores, THRESHOLDS};
 use hotloop_flow::statistics::{mean, wilson};
 use serde::Serialize;
@@ -61,6 +64,8 @@ pub(super) struct Counted {
     pub(super) without: usize,
     pub(super) compiled: usize,
     pub(super) correct: usize,
+    /// The number of answers with each verdict.
+    pub(super) verdicts: BTreeMap<Label, usize>,
     /// The share of correct answers with its 95 % interval (Wilson's), if there are answers.
     pub(super) rate: Option<Rate>,
     /// `fast_p` for 0, 1, 1.2, 1.5 and 2.
@@ -182,6 +187,7 @@ fn row(policy: &str, side: Side, of: &[&Fate]) -> Row {
             without: of.len() - scores.answers,
             compiled: scores.compiled,
             correct: scores.correct,
+            verdicts: verdicts(of),
             rate: is_scored.then(|| rate(&scores)),
             fast_p: fast.map(|fast| fast.fast_p).or(none),
             tokens: tokens.sum::<Option<usize>>().filter(|_| !of.is_empty()),
@@ -190,10 +196,16 @@ fn row(policy: &str, side: Side, of: &[&Fate]) -> Row {
     }
 }
 
+fn verdicts(of: &[&Fate]) -> BTreeMap<Label, usize> {
+    let mut verdicts = BTreeMap::new();
+    for label in of.iter().filter_map(|fate| fate.verdict) {
+        *verdicts.entry(label).or_insert(0) += 1;
+    }
+    verdicts
+}
+
 #[cfg(test)]
 pub(super) mod tests {
-    use hotloop_flow::Label;
-
     use super::*;
 
     pub(in super::super) fn fate(policy: &str, task: u32, verdict: Option<Label>) -> Fate {
