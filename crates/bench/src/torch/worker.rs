@@ -251,8 +251,8 @@ impl Process {
             .current_dir(folder.path())
             // Baselines compute with floats as floats.
             .env("NVIDIA_TF32_OVERRIDE", "0")
-            // Answers run on memory that processes share, which a GPU reads more slowly than other
-            // memory where it takes many gigabytes. Torch has memory of that kind, too.
+            // Answers run on memory that is mapped page by page, because processes share it. Torch
+            // gets memory of that kind, too, should a GPU read one more slowly than the other.
             .env("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
             .stdin(OwnedFd::from(end))
             .stdout(Stdio::null())

@@ -17,7 +17,8 @@
 #define __managed__
 #define __grid_constant__
 #define __forceinline__
-#define __noinline__ __attribute__((noinline))
+// Headers of the library write `__attribute__((__noinline__))`, so it stands for nothing.
+#define __noinline__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
