@@ -88,10 +88,10 @@ impl Access {
             };
             match error.kind() {
                 ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-                    return Err(machine(
-                        format!("{}: the server refuses the token", self.url),
-                        "use the access file that this fleet wrote when it started",
-                    ));
+                    let what = format!("{}: the server refuses the token", self.url);
+                    let hint = "use the access file that this fleet wrote when it started, or its \
+                        token with the address";
+                    return Err(machine(what, hint).remedies(&[Remedy::FleetToken]));
                 }
                 ConnectErrorKind::Tls => {
                     return Err(unproven(format!(

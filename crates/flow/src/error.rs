@@ -37,6 +37,8 @@ pub enum Remedy {
     FleetDown,
     /// Look at the fleet.
     FleetStatus,
+    /// The token of a fleet whose server is given by its address.
+    FleetToken,
     /// Print a fleet's configuration with every key.
     FleetExample,
     /// Where the service listens.

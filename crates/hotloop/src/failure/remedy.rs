@@ -27,8 +27,8 @@ fn named(hint: &str, remedies: &[Remedy], command: &clap::Command) -> String {
     format!("{hint} ({})", names.join(", "))
 }
 
-/// The flag if the command has it, otherwise the key if it sets keys, otherwise the command to
-/// call.
+/// The flag if the command has it, otherwise the key if it sets keys, otherwise the command to call
+/// or the environment variable to set.
 fn name(remedy: Remedy, command: &clap::Command) -> Option<String> {
     let has = |long: &str| {
         command
@@ -46,6 +46,7 @@ fn name(remedy: Remedy, command: &clap::Command) -> Option<String> {
         Remedy::FleetUp => ("", "", "hotloop fleet up"),
         Remedy::FleetDown => ("", "", "hotloop fleet down"),
         Remedy::FleetStatus => ("", "", "hotloop fleet status"),
+        Remedy::FleetToken => ("", "", "HOTLOOP_FLEET_TOKEN"),
         Remedy::FleetExample => ("", "", "hotloop fleet example"),
         Remedy::Bind => ("bind", "", ""),
         Remedy::TokenFile => ("token-file", "", ""),
@@ -91,6 +92,10 @@ mod tests {
         assert_eq!(
             advice("judge", &[Remedy::FleetUp]),
             "use fewer (`hotloop fleet up`)"
+        );
+        assert_eq!(
+            advice("serve", &[Remedy::FleetToken]),
+            "use fewer (`HOTLOOP_FLEET_TOKEN`)"
         );
     }
 

@@ -24,7 +24,7 @@ use super::header::{FLAGS, Runtime};
 use super::record::Recorded;
 use super::returned::Said;
 use super::symbols::Symbols;
-use super::toolchain::{HostToolchain, LINKING};
+use super::toolchain::HostToolchain;
 use super::{PROGRAM, Recorder, defined, object as checked};
 use crate::compiling::confined::{OUTPUT_BYTES, Run};
 use crate::gpu::call::Call;
@@ -182,20 +182,20 @@ impl Extensions {
     /// Two commands: one compiles both sources, the other links.
     fn arguments(&self) -> Vec<String> {
         let text = |path: PathBuf| path.display().to_string();
-        let compiler = &self.recorder.compiler;
         let mut arguments: Vec<String> = FLAGS.map(String::from).to_vec();
         arguments.extend(["-I".to_owned(), text(self.torch.headers())]);
         arguments.extend(["-include".to_owned(), text(self.torch.first_header())]);
         arguments.extend(["-pipe", "-x", "c++", "-c", CUDA[0], MAIN[0]].map(String::from));
         arguments.push(crate::confine::THEN.to_owned());
-        arguments.push(text(compiler.program.clone()));
-        arguments.extend(LINKING.map(String::from));
-        arguments.extend([CUDA[1], MAIN[1]].map(String::from));
-        arguments.extend([
+        let objects = [
+            CUDA[1].to_owned(),
+            MAIN[1].to_owned(),
             text(self.torch.program()),
             text(self.recorder.runtime.program()),
-        ]);
-        arguments.extend(["-o".to_owned(), PROGRAM.to_owned()]);
+        ];
+        let libraries = self.torch.libraries();
+        let linking = &self.recorder.linking;
+        arguments.extend(linking.command(&objects, &libraries, PROGRAM));
         arguments
     }
 }

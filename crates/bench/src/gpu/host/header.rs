@@ -196,7 +196,7 @@ impl Runtime {
             first: parts.first,
             program: parts.program.0,
         };
-        if !runtime.program().exists() {
+        if !runtime.libraries().exists() {
             runtime.build(parts, toolchain)?;
         }
         Ok(runtime)
@@ -211,9 +211,14 @@ impl Runtime {
         self.headers().join(self.first)
     }
 
-    /// The compiled program without its host half; it is made last.
+    /// The compiled program without its host half.
     pub(super) fn program(&self) -> PathBuf {
         self.folder.join(format!("{}.o", self.program))
+    }
+
+    /// What the program needs from the libraries, in one object; it is made last.
+    pub(super) fn libraries(&self) -> PathBuf {
+        self.folder.join("libraries.o")
     }
 
     /// Each file is written beside its place and moved there, so that two benches can do it at
@@ -263,6 +268,12 @@ impl Runtime {
             }
             fs_err::rename(&partial, output).map_err(failed)?;
         }
-        Ok(())
+        let prelinked = toolchain.linking.prelink(&self.program(), &partial);
+        prelinked.map_err(|said| {
+            drop(std::fs::remove_file(&partial));
+            BenchError::machine(format!("the recording runtime cannot be linked: {said}"))
+                .hint("install the static C++ and C libraries, or free some space")
+        })?;
+        fs_err::rename(&partial, self.libraries()).map_err(failed)
     }
 }

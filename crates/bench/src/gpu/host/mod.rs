@@ -14,6 +14,7 @@ pub(crate) mod entry;
 mod events;
 pub(crate) mod extension;
 mod header;
+mod linking;
 mod object;
 mod record;
 pub(crate) mod returned;
@@ -40,9 +41,10 @@ use crate::scratch::{Folder, Scratch, no_space};
 use assemble::{Assembled, Assembler, WEIGHT, too_heavy};
 pub(crate) use entry::Entry;
 use header::{FLAGS, Runtime};
+use linking::Linking;
 use record::{Jail, Recorded};
 use symbols::Symbols;
-use toolchain::{HostToolchain, LINKING};
+use toolchain::HostToolchain;
 pub(crate) use traits::DeviceTraits;
 
 /// The names of a host half, its object and its program in its folder. Messages show the first one.
@@ -64,6 +66,7 @@ pub(crate) struct Opening<'a> {
 /// Records host halves, of candidates and of references.
 pub(crate) struct Recorder {
     compiler: ConfinedCompiler,
+    linking: Linking,
     cache: Cache,
     runtime: Runtime,
     jail: Jail,
@@ -100,6 +103,7 @@ impl Recorder {
                 landlock,
                 allowance: Allowance::HOST,
             },
+            linking: toolchain.linking,
             cache,
             runtime,
             jail: Jail {
@@ -253,11 +257,13 @@ impl Recorder {
         arguments.extend(["-include".to_owned(), text(self.runtime.first_header())]);
         arguments.extend(["-pipe", "-x", "c++", "-c", SOURCE, "-o", OBJECT].map(String::from));
         arguments.push(crate::confine::THEN.to_owned());
-        arguments.push(text(self.compiler.program.clone()));
-        arguments.extend(LINKING.map(String::from));
-        arguments.push(OBJECT.to_owned());
-        arguments.extend([text(shim.to_owned()), text(self.runtime.program())]);
-        arguments.extend(["-o".to_owned(), PROGRAM.to_owned()]);
+        let objects = [
+            OBJECT.to_owned(),
+            text(shim.to_owned()),
+            text(self.runtime.program()),
+        ];
+        let libraries = self.runtime.libraries();
+        arguments.extend(self.linking.command(&objects, &libraries, PROGRAM));
         arguments
     }
 

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use hotloop_flow::BenchError;
 use serde::{Deserialize, Serialize};
 
+use super::linking::Linking;
 use crate::cache::Cache;
 use crate::compiling::installed::{
-    file, include_folders, parent, program, say, script_members, search_path, shared_libraries,
+    include_folders, parent, program, say, script_members, search_path, shared_libraries,
 };
 use crate::kept::{self, Learned};
 use crate::sandbox::files::OpenFiles;
@@ -21,25 +22,8 @@ pub(super) struct HostToolchain {
     pub(super) identity: String,
     /// The files that it must reach.
     pub(super) files: OpenFiles,
+    pub(super) linking: Linking,
 }
-
-/// The files that a program is linked with.
-const LINKED: [&str; 11] = [
-    "libstdc++.a",
-    "libc.a",
-    "libm.a",
-    "libgcc.a",
-    "libgcc_eh.a",
-    "crt1.o",
-    "crti.o",
-    "crtn.o",
-    "crtbeginT.o",
-    "crtend.o",
-    "libmvec.a",
-];
-
-/// How a recording program is linked: whole, at fixed addresses, without what it does not use.
-pub(super) const LINKING: [&str; 3] = ["-static", "-no-pie", "-Wl,--gc-sections"];
 
 impl HostToolchain {
     /// The compiler of this machine, from the cache where nothing has changed.
@@ -67,7 +51,7 @@ impl HostToolchain {
         let mut read: BTreeSet<PathBuf> = include_folders(&path, "c++").into_iter().collect();
         let mut identity = blake3::Hasher::new();
         identity.update(version.as_bytes());
-        let parts = ["as", "ld", "cc1plus", "collect2", "lto-wrapper"];
+        let parts = ["as", "ld", "cc1plus"];
         let parts = parts.iter().filter_map(|name| program(&path, name));
         for part in parts.chain([path.clone()]) {
             execute.extend(part.canonicalize());
@@ -77,20 +61,17 @@ impl HostToolchain {
             }
             execute.insert(part);
         }
-        for name in LINKED {
-            let Some(found) = file(&path, name) else {
-                if ["libstdc++.a", "libc.a"].contains(&name) {
-                    return Err(BenchError::machine(format!("{name} was not found"))
-                        .hint("apt-get install -y g++ libc6-dev"));
-                }
-                continue;
-            };
+        let linking = Linking::find(&path).map_err(|name| {
+            BenchError::machine(format!("{name} was not found"))
+                .hint("apt-get install -y g++ libc6-dev")
+        })?;
+        for found in linking.files() {
             if let Ok(data) = found.metadata() {
                 identity.update(&data.len().to_le_bytes());
             }
-            read.extend(script_members(&found));
+            read.extend(script_members(found));
             read.extend(found.canonicalize());
-            read.insert(found);
+            read.insert(found.clone());
         }
         read.extend(["/etc/ld.so.cache", "/dev/urandom", "/usr/lib/gcc"].map(PathBuf::from));
         Ok(Self {
@@ -101,6 +82,7 @@ impl HostToolchain {
                 execute: execute.into_iter().collect(),
                 write: vec![PathBuf::from("/dev/null")],
             },
+            linking,
         })
     }
 }
