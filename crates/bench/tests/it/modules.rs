@@ -4,7 +4,6 @@
 //! An answer's first line says `# PROBLEM: VERDICT: words of the reason`. `HOTLOOP_FIXTURE` leaves
 //! out those whose names do not hold it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,37 +40,32 @@ fn answers_are_judged_beside_the_real_torch() {
         String::from_utf8_lossy(&built.stderr)
     );
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torch");
-    let mut of_problems: BTreeMap<String, Vec<Expected>> = BTreeMap::new();
-    for (problem, expected) in expected(&folder.join("judged")) {
-        of_problems.entry(problem).or_default().push(expected);
-    }
+    let mut answers = expected(&folder.join("judged"));
+    // A problem is measured once for answers that follow each other.
+    answers.sort_by(|one, next| one.problem.cmp(&next.problem));
+    let problem = |answer: &Expected| folder.join(format!("problems/{}.py", answer.problem));
+    let pairs = answers.iter().flat_map(|it| [problem(it), it.path.clone()]);
     let _turn = crate::turn();
-    let mut failed = Vec::new();
-    for (problem, answers) in &of_problems {
-        let tried = Command::new(env!("CARGO_BIN_EXE_bench-roles"))
-            .arg("module-trial")
-            .arg(&python)
-            .arg(folder.join(format!("problems/{problem}.py")))
-            .args(answers.iter().map(|answer| &answer.path))
-            .env("LD_LIBRARY_PATH", emulator.path())
-            .env("EMU_CLOCK", "1")
-            .env("EMU_MEMORY", "1024")
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&tried.stdout);
-        let wrong = answers.iter().filter_map(|answer| answer.missed(&said));
-        let wrong: Vec<String> = wrong.collect();
-        if !wrong.is_empty() {
-            let errors = String::from_utf8_lossy(&tried.stderr);
-            failed.push(format!("{problem}:\n{}\n{errors}", wrong.join("\n")));
-        }
-    }
-    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    let tried = Command::new(env!("CARGO_BIN_EXE_bench-roles"))
+        .arg("module-trial")
+        .arg(&python)
+        .args(pairs)
+        .env("LD_LIBRARY_PATH", emulator.path())
+        .env("EMU_CLOCK", "1")
+        .env("EMU_MEMORY", "1024")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&tried.stdout);
+    let errors = String::from_utf8_lossy(&tried.stderr);
+    let missed = answers.iter().filter_map(|answer| answer.missed(&said));
+    let missed: Vec<String> = missed.collect();
+    assert!(missed.is_empty(), "{}\n{errors}", missed.join("\n"));
 }
 
 /// What an answer's first line says of it.
 struct Expected {
     path: PathBuf,
+    problem: String,
     label: String,
     why: String,
 }
@@ -96,8 +90,8 @@ impl Expected {
     }
 }
 
-/// The answers of a folder, with the names of their problems.
-fn expected(folder: &Path) -> Vec<(String, Expected)> {
+/// The answers of a folder.
+fn expected(folder: &Path) -> Vec<Expected> {
     let only = std::env::var("HOTLOOP_FIXTURE").unwrap_or_default();
     let entries = std::fs::read_dir(folder).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -110,8 +104,12 @@ fn expected(folder: &Path) -> Vec<(String, Expected)> {
         let [problem, label, why] = words.as_slice() else {
             panic!("{}: {first}", path.display());
         };
-        let (label, why) = ((*label).to_owned(), (*why).to_owned());
-        ((*problem).to_owned(), Expected { path, label, why })
+        Expected {
+            problem: (*problem).to_owned(),
+            label: (*label).to_owned(),
+            why: (*why).to_owned(),
+            path,
+        }
     };
     paths.into_iter().map(read).collect()
 }

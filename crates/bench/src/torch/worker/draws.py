@@ -42,7 +42,8 @@ def uneven(flat):
     table = torch.zeros(1)
     for weight in weights[:low]:
         table = torch.cat([table - weight, table + weight])
-    usual = torch.linalg.vector_norm(flat, dtype=torch.float64).item() / flat.numel() ** 0.5
+    wide = torch.float32 if flat.dtype.itemsize < 4 else flat.dtype
+    usual = torch.linalg.vector_norm(flat, dtype=wide).item() / flat.numel() ** 0.5
     # Numbers without a sign, as probabilities are, keep theirs.
     moves = usual if bool((flat < 0).any()) else 0.0
     common = torch.rand((), device="cpu").item() * 2 - 1
