@@ -19,23 +19,25 @@ def is_mark(flat):
     return all(bool(((part == part.round()) & (part.abs() <= 1)).all()) for part in (flat[:1024], flat))
 
 
-def larger(flat):
-    flat.mul_(8)
+def larger(tensor):
+    tensor.mul_(8)
 
 
 def spiked(height):
     """A few numbers at random places are so large that every sum without them is wrong."""
 
-    def change(flat):
+    def change(tensor):
+        flat = tensor.view(-1)
         places = torch.randint(flat.numel(), (SPIKES,))
         flat[places] = flat[places] * height
 
     return change
 
 
-def uneven(flat):
-    """What is usual at a place follows from each bit of its index. So a half of the places, or every second one of them,
-    says nothing about the others."""
+def uneven(tensor):
+    """What is usual at a place follows from each bit of its index. So a half of the places, or every second one, says
+    nothing about the others."""
+    flat = tensor.view(-1)
     bits = max((flat.numel() - 1).bit_length(), 1)
     weights = [0.5 - drawn for drawn in torch.randint(2, (bits,), device="cpu").tolist()]
     low = min(bits, PIECE_BITS)
@@ -55,9 +57,22 @@ def uneven(flat):
         part.copy_(part * FACTOR**place + moved)
 
 
-def level(flat):
+def partly(tensor):
+    """A half of each length, or every second place of it, is as the problem draws it. Code that looks there alone takes
+    all for that."""
+    chosen = torch.ones((), dtype=torch.bool)
+    for dim, length in enumerate(tensor.shape):
+        if length > 1:
+            steps = [1, 2, max(length // 4, 1), (length + 1) // 2]
+            step, side = (torch.randint(count, (), device="cpu").item() for count in (len(steps), 2))
+            mask = torch.arange(length) // steps[step] % 2 == side
+            chosen = chosen & mask.view([-1] + [1] * (tensor.dim() - dim - 1))
+    tensor.copy_(torch.where(chosen, tensor.abs() * 1.5, tensor))
+
+
+def level(tensor):
     """Numbers of nearly one size: none makes others negligible, not even in a product of all."""
-    flat.copy_(flat.sign() * (1 + PART * flat.abs()))
+    tensor.copy_(tensor.sign() * (1 + PART * tensor.abs()))
 
 
 # By name, the changes to try: the first whose results can be compared.
@@ -66,6 +81,7 @@ WAYS = {
     "larger": [larger],
     "spiked": [spiked(height) for height in HEIGHTS],
     "uneven": [uneven],
+    "partly": [partly],
     "level": [level],
 }
 
@@ -80,5 +96,5 @@ def changed(tensor, change):
         flat.add_((torch.rand(flat.shape) - 0.5).to(flat.dtype))
     elif is_mark(flat):
         return tensor
-    change(flat)
+    change(tensor)
     return tensor

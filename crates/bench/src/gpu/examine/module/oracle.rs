@@ -62,6 +62,9 @@ pub(super) enum Draw {
     /// What is usual at a place follows from its index: code that takes a part of the numbers for
     /// all is seen there, also where no single number counts for much.
     Uneven,
+    /// As the problem draws them but for a half of the places: code that looks at the other half
+    /// cannot tell these inputs from plain ones.
+    Partly,
     /// Numbers of one size, for problems most of whose results are negligible: code that leaves
     /// those out is seen there.
     Level,
@@ -78,16 +81,27 @@ pub(super) struct Filling {
     pub(super) parameters: Vec<(String, u64, u64)>,
 }
 
+impl Draw {
+    /// Runs on inputs that are drawn so, beside plain ones. What is seen by chance needs several.
+    fn runs(self) -> usize {
+        match self {
+            Self::Plain => 0,
+            Self::Partly => 3,
+            Self::Larger | Self::Spiked | Self::Uneven | Self::Level => 1,
+        }
+    }
+}
+
 impl Known {
     /// How far plain torch is from doubles on such inputs.
     pub(super) fn error_of(&self, draw: Draw) -> f64 {
         self.errors.get(&draw).copied().unwrap_or_default()
     }
 
-    /// The other ways to draw inputs.
+    /// The other ways to draw inputs, one for each run.
     pub(super) fn others(&self) -> impl Iterator<Item = Draw> {
         let draws = self.errors.keys().copied();
-        draws.filter(|draw| *draw != Draw::Plain)
+        draws.flat_map(|draw| std::iter::repeat_n(draw, draw.runs()))
     }
 }
 
