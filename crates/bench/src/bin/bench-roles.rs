@@ -5,7 +5,7 @@
 //! in the repository's root. `small` is for the emulator, `spread` judges honest candidates twenty
 //! times.
 //!
-//! `bench-roles module-trial PYTHON PROBLEM ANSWER...` judges answers for torch on the emulator.
+//! `bench-roles module-trial PYTHON [PROBLEM ANSWER]...` judges answers for torch on the emulator.
 #![expect(clippy::print_stdout, reason = "a trial reports")]
 
 use std::path::Path;
@@ -29,12 +29,12 @@ fn main() -> Result<(), Failure> {
 }
 
 fn try_modules(words: &[String]) -> Result<(), Failure> {
-    let [python, problem, answers @ ..] = words else {
-        return Err("a Python, a problem and answers".into());
+    let [python, pairs @ ..] = words else {
+        return Err("a Python, and problems with answers".into());
     };
-    let problem = std::fs::read_to_string(problem)?;
     let mut trial = torch::trial::Trial::open(std::env::current_exe()?, python.as_ref())?;
-    for answer in answers {
+    for [problem, answer] in pairs.as_chunks::<2>().0 {
+        let problem = std::fs::read_to_string(problem)?;
         let text = std::fs::read_to_string(answer)?;
         let name = Path::new(answer).file_stem().unwrap_or_default();
         let name = name.display();

@@ -422,9 +422,36 @@ pub(crate) fn poison(kind: Kind, random: u64) -> u64 {
     }
 }
 
+/// A pattern that is NaN at every place of every type with fractions, for memory whose type is not
+/// known. No byte of it is 0 or 1.
+pub(crate) fn poison_of_any(random: u64) -> u64 {
+    0x7ff2_7ff2_7ff2_7ff2 | random & 0x000d_000d_000d_000d
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn poison_of_any_type_is_no_number_at_any_place() {
+        for random in [0, u64::MAX, 0x1234_5678_9abc_def0] {
+            let bytes = poison_of_any(random).to_le_bytes();
+            assert!(f64::from_le_bytes(bytes).is_nan());
+            let singles = bytes.as_chunks::<4>().0.iter();
+            assert!(
+                singles
+                    .into_iter()
+                    .all(|it| f32::from_le_bytes(*it).is_nan())
+            );
+            for word in bytes.as_chunks::<2>().0 {
+                let word = u16::from_le_bytes(*word);
+                let is_nan =
+                    |exponent: u16| word & exponent == exponent && word & !exponent & 0x7fff != 0;
+                assert!(is_nan(0x7c00) && is_nan(0x7f80), "{word:x}");
+            }
+            assert!(bytes.iter().all(|byte| *byte > 1));
+        }
+    }
 
     #[test]
     fn poison_is_no_number_in_any_type_with_fractions() {

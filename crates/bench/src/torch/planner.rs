@@ -369,6 +369,23 @@ impl Planning<'_> {
     }
 }
 
+/// Tensors that kernels take by value; the host half has them from its headers.
+const ACCESSORS: (&str, &str) = (
+    "PackedTensorAccessor",
+    include_str!("shim/torch_accessors.h"),
+);
+
+/// A device half with what it uses of torch, on a line before its first.
+fn with_accessors(device: String) -> String {
+    let (name, text) = ACCESSORS;
+    if !device.contains(name) {
+        return device;
+    }
+    let text = text.replace("HOTLOOP_BOTH", "__host__ __device__ inline");
+    let text: Vec<&str> = text.lines().map(str::trim).collect();
+    format!("{}\n{device}", text.join(" "))
+}
+
 /// The sources of an extension in halves.
 fn sources(build: Build) -> Result<Sources, String> {
     let Build {
@@ -387,7 +404,8 @@ fn sources(build: Build) -> Result<Sources, String> {
         }
     }
     let split = |text: &str, what: &str| -> Result<Halves, String> {
-        let halves = cuda::split(text).map_err(|refusal| format!("{what}: {refusal}"))?;
+        let mut halves = cuda::split(text).map_err(|refusal| format!("{what}: {refusal}"))?;
+        halves.device = with_accessors(halves.device);
         match &halves.keeps {
             Some(refusal) => Err(format!("{what}: {refusal}")),
             None => Ok(halves),

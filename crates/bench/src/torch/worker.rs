@@ -18,7 +18,10 @@ use crate::sys;
 
 const PROGRAM: &str = include_str!("worker/worker.py");
 /// What the program imports, from the folder that it works in.
-const IMPORTED: (&str, &str) = ("judged.py", include_str!("worker/judged.py"));
+const IMPORTED: [(&str, &str); 2] = [
+    ("judged.py", include_str!("worker/judged.py")),
+    ("draws.py", include_str!("worker/draws.py")),
+];
 /// Time to import torch and to open a GPU.
 const OPENING: Duration = Duration::from_mins(3);
 /// Bytes of what a worker complained about that are shown.
@@ -243,7 +246,9 @@ impl Process {
         let folder = scratch
             .folder(None)
             .map_err(|error| std::io::Error::other(error.what))?;
-        fs_err::write(folder.path().join(IMPORTED.0), IMPORTED.1)?;
+        for (name, text) in IMPORTED {
+            fs_err::write(folder.path().join(name), text)?;
+        }
         let complaints = fs_err::File::create(folder.path().join(COMPLAINTS))?;
         let (line, end) = UnixStream::pair()?;
         let child = Command::new(&python.path)

@@ -69,6 +69,9 @@ inline float __fdividef(float a, float b) { return a / b; }
 inline long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
 enum { warpSize = 32 };
 inline float __expf(float x) { return expf(x); }
+struct __half { _Float16 value; };
+inline float __half2float(__half x) { return (float)x.value; }
+inline __half __float2half(float x) { return {(_Float16)x}; }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
 inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }

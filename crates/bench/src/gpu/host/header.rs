@@ -24,7 +24,7 @@ const HEADERS: [(&str, &str); 8] = [
 const RECORDER: &str = include_str!("recorder.cpp");
 
 /// The recording torch: its first header includes all others.
-const TORCH: [(&str, &str); 6] = [
+const TORCH: [(&str, &str); 7] = [
     (
         "torch_host.h",
         include_str!("../../torch/shim/torch_host.h"),
@@ -33,6 +33,7 @@ const TORCH: [(&str, &str); 6] = [
         "torch_types.h",
         include_str!("../../torch/shim/torch_types.h"),
     ),
+    ("torch_accessors.h", ACCESSORS),
     (
         "torch_tensor.h",
         include_str!("../../torch/shim/torch_tensor.h"),
@@ -50,6 +51,8 @@ const TORCH: [(&str, &str); 6] = [
         include_str!("../../torch/shim/torch_bind.h"),
     ),
 ];
+/// What kernels may take in place of pointers.
+const ACCESSORS: &str = include_str!("../../torch/shim/torch_accessors.h");
 const CALL: &str = include_str!("../../torch/shim/call.cpp");
 /// Headers that sources of extensions name; the recording torch is there before them.
 const NAMED: [&str; 62] = [

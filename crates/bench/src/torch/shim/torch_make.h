@@ -85,7 +85,7 @@ inline Tensor empty_strided(const IntArrayRef &sizes, const IntArrayRef &strides
 // A tensor that lies like another one, unless a format is asked for.
 inline Tensor empty_like(const Tensor &like, const TensorOptions &options, std::optional<MemoryFormat> format = std::nullopt) {
     if (!format) format = options.format;
-    Tensor made = empty(like.shape, options, format);
+    Tensor made = empty(like.shape, options.or_else(like.options()), format);
     if (!format || format == MemoryFormat::Preserve) made.steps = detail::like(like.shape, like.steps);
     return made;
 }
@@ -97,9 +97,9 @@ inline Tensor Tensor::clone() const {
     return made;
 }
 inline Tensor Tensor::new_empty(const IntArrayRef &sizes) const { return empty(sizes, options()); }
-inline Tensor Tensor::new_empty(const IntArrayRef &sizes, const TensorOptions &of) const { return empty(sizes, of); }
+inline Tensor Tensor::new_empty(const IntArrayRef &sizes, const TensorOptions &of) const { return empty(sizes, of.or_else(options())); }
 inline Tensor Tensor::new_zeros(const IntArrayRef &sizes) const { return empty(sizes, options()).zero_(); }
-inline Tensor Tensor::new_zeros(const IntArrayRef &sizes, const TensorOptions &of) const { return empty(sizes, of).zero_(); }
+inline Tensor Tensor::new_zeros(const IntArrayRef &sizes, const TensorOptions &of) const { return new_empty(sizes, of).zero_(); }
 inline Tensor Tensor::new_ones(const IntArrayRef &sizes) const { return empty(sizes, options()).fill_(1); }
 inline Tensor Tensor::new_full(const IntArrayRef &sizes, const Scalar &value) const { return empty(sizes, options()).fill_(value); }
 

@@ -1,6 +1,10 @@
 // A tensor: an address, a shape, strides, a type. On the CPU it is only a description.
 #pragma once
 
+// The device half has these as well, in front of its first line, so they stand without a comment or a directive.
+#define HOTLOOP_BOTH inline
+#include "torch_accessors.h"
+
 namespace at {
 using namespace c10;
 
@@ -62,9 +66,6 @@ inline std::vector<int64_t> like(const std::vector<int64_t> &sizes, const std::v
 void write(const Tensor &to, double value);
 }  // namespace detail
 
-template <class T, size_t N>
-struct TensorAccessor;
-
 // What `type()` gives: an element type, and where the tensor lies.
 struct TypeOf {
     ScalarType element;
@@ -123,7 +124,7 @@ struct Tensor {
     ScalarType scalar_type() const { return element; }
     TypeMeta dtype() const { return {element}; }
     TypeOf type() const { return {element, is_cuda()}; }
-    TensorOptions options() const { TensorOptions made(element); made.kind = host ? kCPU : kCUDA; return made; }
+    TensorOptions options() const { return TensorOptions(element).device(device()); }
     bool is_same(const Tensor &other) const { return address == other.address; }
     bool is_same_size(const Tensor &other) const { return shape == other.shape; }
     MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
@@ -284,7 +285,10 @@ struct Tensor {
     Tensor to(DeviceType where) const { return to(Device(where)); }
     Tensor to(const char *where) const { return to(Device(where)); }
     Tensor to(Device where, ScalarType of, bool = false, bool = false) const { return to(where).to(of); }
-    Tensor to(const TensorOptions &options, bool = false) const { return to(options.device()).to(options.dtype()); }
+    Tensor to(const TensorOptions &given, bool = false) const {
+        const TensorOptions all = given.or_else(options());
+        return to(all.device()).to(all.dtype());
+    }
     Tensor cuda() const { return to(kCUDA); }
     Tensor cpu() const { if (!host) looks("Tensor::cpu"); return *this; }
     Tensor toType(ScalarType of) const { return to(of); }
@@ -302,6 +306,18 @@ struct Tensor {
     template <class T> T item() const { looks("Tensor::item"); }
     Scalar item() const { looks("Tensor::item"); }
     template <class T, size_t N> TensorAccessor<T, N> accessor() const { looks("Tensor::accessor"); }
+    template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = int64_t>
+    GenericPackedTensorAccessor<T, N, P, I> packed_accessor() const {
+        if (dim() != (int64_t)N) throw c10::Error("an accessor of other dimensions than the tensor's");
+        GenericPackedTensorAccessor<T, N, P, I> made;
+        made.at = data_ptr<T>();
+        for (size_t d = 0; d < N; d++) made.lengths[d] = (I)shape[d], made.steps[d] = (I)steps[d];
+        return made;
+    }
+    template <class T, size_t N, template <class> class P = DefaultPtrTraits>
+    PackedTensorAccessor32<T, N, P> packed_accessor32() const { return packed_accessor<T, N, P, int32_t>(); }
+    template <class T, size_t N, template <class> class P = DefaultPtrTraits>
+    PackedTensorAccessor64<T, N, P> packed_accessor64() const { return packed_accessor<T, N, P, int64_t>(); }
 
 #define HOTLOOP_COMPUTES(name) template <class... Ts> Tensor name(Ts &&...) const { computes("Tensor::" #name); }
     HOTLOOP_COMPUTES(add) HOTLOOP_COMPUTES(add_) HOTLOOP_COMPUTES(sub) HOTLOOP_COMPUTES(sub_) HOTLOOP_COMPUTES(mul)
@@ -320,10 +336,6 @@ struct Tensor {
     template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Tensor operator sign(const T &, const Tensor &) { computes("... " #sign " tensor"); }
 HOTLOOP_OPERATOR(+) HOTLOOP_OPERATOR(-) HOTLOOP_OPERATOR(*) HOTLOOP_OPERATOR(/)
 #undef HOTLOOP_OPERATOR
-
-// What kernels take by value instead of pointers.
-template <class T> struct RestrictPtrTraits { typedef T *__restrict__ PtrType; };
-template <class T> struct DefaultPtrTraits { typedef T *PtrType; };
 
 using TensorList = std::vector<Tensor>;
 }  // namespace at

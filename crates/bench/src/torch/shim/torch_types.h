@@ -138,28 +138,38 @@ struct TypeMeta {
 };
 inline ScalarType typeMetaToScalarType(TypeMeta meta) { return meta.type; }
 
+// What is not said of a tensor that is made like another one is as there.
 struct TensorOptions {
     ScalarType type = ScalarType::Float;
     DeviceType kind = kCPU;
+    bool has_type = false, has_kind = false;
     std::optional<MemoryFormat> format;
     TensorOptions() {}
-    TensorOptions(ScalarType type) : type(type) {}
-    TensorOptions(TypeMeta meta) : type(meta.type) {}
-    TensorOptions(Device device) : kind(device.kind) {}
-    TensorOptions(DeviceType kind) : kind(kind) {}
-    TensorOptions dtype(ScalarType of) const { TensorOptions made = *this; made.type = of; return made; }
+    TensorOptions(ScalarType type) : type(type), has_type(true) {}
+    TensorOptions(TypeMeta meta) : TensorOptions(meta.type) {}
+    TensorOptions(Device device) : kind(device.kind), has_kind(true) {}
+    TensorOptions(DeviceType kind) : kind(kind), has_kind(true) {}
+    TensorOptions(MemoryFormat format) : format(format) {}
+    TensorOptions dtype(ScalarType of) const { TensorOptions made = *this; made.type = of; made.has_type = true; return made; }
     TensorOptions dtype(TypeMeta of) const { return dtype(of.type); }
     TensorOptions dtype(std::optional<ScalarType> of) const { return of ? dtype(*of) : *this; }
-    TensorOptions device(Device of) const { TensorOptions made = *this; made.kind = of.kind; return made; }
+    TensorOptions device(Device of) const { TensorOptions made = *this; made.kind = of.kind; made.has_kind = true; return made; }
     TensorOptions device(DeviceType of, int = 0) const { return device(Device(of)); }
     TensorOptions device_index(int) const { return device(kCUDA); }
     TensorOptions requires_grad(bool) const { return *this; }
     TensorOptions layout(Layout) const { return *this; }
     TensorOptions memory_format(MemoryFormat of) const { TensorOptions made = *this; made.format = of; return made; }
     TensorOptions pinned_memory(bool) const { return *this; }
+    TensorOptions or_else(const TensorOptions &other) const {
+        TensorOptions made = *this;
+        if (!has_type) made.type = other.type, made.has_type = other.has_type;
+        if (!has_kind) made.kind = other.kind, made.has_kind = other.has_kind;
+        return made;
+    }
     ScalarType dtype() const { return type; }
     Device device() const { return kind; }
 };
+#define LEGACY_CONTIGUOUS_MEMORY_FORMAT ::c10::MemoryFormat::Contiguous
 
 // A number of either kind.
 struct Scalar {

@@ -4,7 +4,6 @@ never with a candidate.
 What decides is this process's own copy of the inputs, because a candidate may have changed the shared one.
 """
 
-import copy
 import ctypes
 import math
 import mmap
@@ -12,11 +11,15 @@ import os
 
 import torch
 import torch.utils.dlpack
+from draws import WAYS
 
 # Numbers that are compared at once: temporary memory of some GB would push large problems out of the GPU.
 PIECE = 1 << 26
-# How inputs are drawn: as the problem draws them, and otherwise.
-DRAWS = ("plain", "larger", "spiked")
+# A number is negligible beside what is usual in its tensor if it is smaller than this part of it. Where so many are,
+# numbers of one size are drawn as well.
+NEGLIGIBLE, MANY = 1e-4, 0.1
+# Results that differ so much from one set of inputs to another surely depend on them.
+DEPENDS = 0.1
 
 READ_WRITE, ON_DEVICE, POSIX_DESCRIPTOR = 3, 1, 1
 
@@ -129,40 +132,104 @@ def worst(got, want):
     return found
 
 
+def apart(some, others):
+    """How far results are from other ones: integers are equal or not."""
+    found = 0.0
+    for one, other in zip(some, others, strict=True):
+        if other.is_floating_point():
+            found = max(found, min(worst(one, other), 1.0))
+        elif not torch.equal(one, other):
+            found = 1.0
+    return found
+
+
+def is_mostly_negligible(want):
+    """Whether so many results are negligible that code may leave them out. Equal numbers may have another order, so
+    results that say where a number is are never such."""
+    for one in want:
+        if not one.is_floating_point() or not one.numel():
+            return False
+        flat = one.flatten()
+        least = NEGLIGIBLE * rms(flat)
+        if sum((part.abs() <= least).sum().item() for part in flat.split(PIECE)) >= MANY * flat.numel():
+            return True
+    return False
+
+
 class Judged:
-    """A problem whose answers are judged."""
+    """A problem whose answers are judged. Its parameters are drawn anew with each set of inputs."""
 
     def __init__(self, problem, moved):
         self.problem, self.moved = problem, moved
-        state = problem.model.state_dict()
-        self.parameters = {name: tensor.detach().clone() for name, tensor in state.items()}
-        self.exact = copy.deepcopy(problem.model).double()
-        self.state = {name: tensor.clone() for name, tensor in self.exact.state_dict().items()}
-        self.inputs = self.filled = None
+        problem.inputs = None
+        # How inputs are changed, by the name of the way to draw them.
+        self.changes = {}
+        self.forget()
+
+    def forget(self):
+        self.inputs = self.filled = self.plain = None
 
     def want(self, inputs):
-        """The right outputs, in doubles. A module that keeps statistics begins anew each time."""
-        self.exact.load_state_dict(self.state)
-        return self.problem.outputs(self.exact, self.moved(inputs, dtype=torch.float64))
+        """The right outputs, in doubles. The module computes in doubles from then on."""
+        self.problem.model.double()
+        return self.problem.outputs(self.problem.model, self.moved(inputs, dtype=torch.float64))
 
-    def known(self, seed):
-        """The outputs' types and shapes, and how far plain torch is from doubles for each way to draw inputs: none
-        where numbers are not finite."""
-        found = []
-        for how in DRAWS:
-            inputs = self.problem.draw(seed, how)
-            got, want = self.problem.outputs(self.problem.model, inputs), self.want(inputs)
-            pairs = [(a, b) for a, b in zip(got, want, strict=True) if b.is_floating_point()]
-            error = max((worst(a, b) for a, b in pairs), default=0.0)
-            found.append(error if math.isfinite(error) else None)
-        outputs = [(str(one.dtype).removeprefix("torch."), list(one.shape)) for one in got]
-        return {"errors": found, "outputs": outputs}
+    def both(self, seed, change):
+        """The outputs of plain torch, and the right ones. A module that keeps statistics begins anew for each."""
+        inputs = self.problem.draw(seed + 1, change)
+        self.problem.make(seed)
+        got = self.problem.outputs(self.problem.model, inputs)
+        self.problem.make(seed)
+        return got, self.want(inputs)
+
+    def error(self, got, want):
+        """How far plain torch is from doubles: none where numbers are not finite."""
+        pairs = [(a, b) for a, b in zip(got, want, strict=True) if b.is_floating_point()]
+        error = max((worst(a, b) for a, b in pairs), default=0.0)
+        return error if math.isfinite(error) else None
+
+    def known(self, seed, determined):
+        """The outputs' types and shapes, how far plain torch is from doubles for each way to draw inputs, and how far
+        results are apart for two sets of inputs. A way is left out where torch is farther off than `determined`."""
+        errors, differ, may_skip = {}, 0.0, False
+        for how, changes in WAYS.items():
+            if how == "level" and not may_skip:
+                continue
+            for change in changes:
+                got = want = None  # Large ones leave no room for the next.
+                try:
+                    got, want = self.both(seed, change)
+                    errors[how] = self.error(got, want)
+                except Exception as error:
+                    # What changes inputs may break what a function asks of them. The GPU's failures are others'.
+                    if change is None or "CUDA" in str(error):
+                        raise
+                    continue
+                if how == "plain":
+                    outputs = [(str(one.dtype).removeprefix("torch."), list(one.shape)) for one in got]
+                    may_skip = errors[how] is not None and is_mostly_negligible(want)
+                if errors[how] is not None and errors[how] <= determined:
+                    self.changes[how] = change
+                    if differ < DEPENDS:
+                        other = self.problem.draw(seed + 2, change)
+                        self.problem.make(seed)
+                        differ = max(differ, apart(self.want(other), want))
+                    break
+        return {"errors": errors, "outputs": outputs, "differ": differ}
 
     def fill(self, asked, to):
-        """Draws fresh inputs, and writes them and the parameters where the candidate finds them."""
-        self.inputs = self.problem.draw(asked["seed"], asked["draw"])
+        """Draws a module and fresh inputs, and writes inputs and parameters where the candidate finds them."""
+        seed, how = asked["seed"], asked["draw"]
+        self.forget()
+        change = self.changes[how]
+        self.inputs = self.problem.draw(seed + 1, change)
+        self.problem.make(seed)
+        if change:
+            self.plain = self.problem.outputs(self.problem.model, self.inputs)
+            self.problem.make(seed)
+        parameters = self.problem.model.state_dict()
         self.filled = [(self.inputs[index], *place) for index, *place in asked["inputs"]]
-        self.filled += [(self.parameters[name], *place) for name, *place in asked["parameters"]]
+        self.filled += [(parameters[name].detach().clone(), *place) for name, *place in asked["parameters"]]
         for tensor, offset, size in self.filled:
             if tensor.numel() * tensor.element_size() != size:
                 raise ValueError(f"{list(tensor.shape)} {tensor.dtype} where the plan has {size} bytes")
@@ -170,7 +237,8 @@ class Judged:
         return {"filled": None}
 
     def right(self, asked, given, to):
-        """Writes what is right for those inputs. Says whether the candidate left them as they were."""
+        """Writes what is right for those inputs. Says whether the candidate left them as they were, and how far plain
+        torch is off for inputs that are drawn otherwise."""
         same = True
         for tensor, offset, _ in self.filled:
             flat = tensor.reshape(-1)
@@ -179,12 +247,14 @@ class Judged:
             was, step = flat.view(torch.uint8), 8 * PIECE
             for begin in range(0, was.numel(), step):
                 same = same and torch.equal(now[begin : begin + step], was[begin : begin + step])
+        want = self.want(self.inputs)
+        error = self.error(self.plain, want) if self.plain else 0.0
         usual = []
-        for tensor, (offset, count) in zip(self.want(self.inputs), asked["outputs"], strict=True):
+        for tensor, (offset, count) in zip(want, asked["outputs"], strict=True):
             if tensor.numel() != count:
                 raise ValueError(f"Model returns {list(tensor.shape)} where the plan has {count} elements")
             flat = tensor.reshape(-1)
             to.at(offset, torch.float64, count).copy_(flat)
             usual.append(rms(flat) if tensor.is_floating_point() else None)
         finite = all(one is None or math.isfinite(one) for one in usual)
-        return {"same": same, "finite": finite, "usual": usual if finite else [None] * len(usual)}
+        return {"same": same, "finite": finite, "error": error, "usual": usual if finite else [None] * len(usual)}

@@ -10,6 +10,7 @@ import importlib.util
 import json
 import math
 import os
+import random
 import signal
 import socket
 import statistics
@@ -17,14 +18,13 @@ import sys
 import time
 
 import torch
+from draws import changed
 from judged import Judged, Mapped
 
 # A run is swept from the cache by so many bytes.
 SWEPT = 256 << 20
 # Runs of one side: at least so many, then until the seconds are spent.
 LEAST, MOST, SPENT_S = 5, 50, 2.0
-# Numbers that are much larger where inputs have spikes, and how much.
-SPIKES, HEIGHT = 64, 1e6
 
 
 class Device:
@@ -99,6 +99,14 @@ def loaded(source):
     return module
 
 
+def seeded(seed):
+    """Whatever a problem draws by follows from a number."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % (1 << 32))
+
+
 def is_float(value):
     return isinstance(value, torch.Tensor) and value.is_floating_point()
 
@@ -122,44 +130,36 @@ def redraw(model):
             tensor.add_(torch.rand_like(tensor) - 0.5)
 
 
-def larger(tensor):
-    return tensor * 8
-
-
-def spiked(tensor):
-    """A few numbers at random places are so large that every sum without them is wrong."""
-    tensor = tensor.contiguous().clone()
-    flat = tensor.view(-1)
-    if flat.numel():
-        places = torch.randint(flat.numel(), (SPIKES,))
-        flat[places] = flat[places] * HEIGHT
-    return tensor
-
-
 class Problem:
     """A problem with its module and one set of inputs."""
 
     def __init__(self, source, device, seed):
-        torch.manual_seed(seed)
+        seeded(seed)
         self.device = device.name
-        self.module = module = loaded(source)
+        self.module = loaded(source)
+        self.make(seed)
         with torch.device(device.name):
-            # As KernelBench does it: the module is in the mode that it is made in.
-            self.model = module.Model(*module.get_init_inputs()).to(device.name)
-            redraw(self.model)
             self.inputs = self.drawn()
+
+    def make(self, seed):
+        """Makes the module anew, with parameters of its own."""
+        seeded(seed)
+        self.model = None
+        with torch.device(self.device):
+            # As KernelBench does it: the module is in the mode that it is made in.
+            self.model = self.module.Model(*self.module.get_init_inputs()).to(self.device)
+            redraw(self.model)
 
     def drawn(self):
         with centred():
             return moved(self.module.get_inputs(), self.device)
 
-    def draw(self, seed, how):
-        """Fresh inputs. Tensors of floats are as the problem draws them, or changed as `how` says."""
-        torch.manual_seed(seed)
+    def draw(self, seed, change):
+        """Fresh inputs: as the problem draws them, or with tensors of floats changed."""
+        seeded(seed)
         with torch.device(self.device):
             inputs = self.drawn()
-            change = {"plain": None, "larger": larger, "spiked": spiked}[how]
-            return [change(one) if change and is_float(one) else one for one in inputs]
+            return [changed(one, change) if change and is_float(one) else one for one in inputs]
 
     def outputs(self, model, inputs):
         out = model(*inputs)
@@ -281,8 +281,7 @@ class Worker:
         """Loads the problem that the next answers are for."""
         self.judged = None
         self.judged = Judged(Problem(asked["source"], self.device, asked["seed"]), moved)
-        self.judged.problem.inputs = None
-        return self.judged.known(asked["seed"])
+        return self.judged.known(asked["seed"], asked["determined"])
 
     def share(self, sizes):
         """Maps the memory of inputs, and that of what is right."""
@@ -294,7 +293,7 @@ class Worker:
 
     def release(self, _):
         if self.judged is not None:
-            self.judged.inputs = self.judged.filled = None
+            self.judged.forget()
         for mapped in self.shared:
             mapped.release()
         self.shared = []

@@ -1,4 +1,4 @@
-# crashed: CUDA_ERROR_ILLEGAL_ADDRESS
+# scaled: crashed: CUDA_ERROR_ILLEGAL_ADDRESS
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

@@ -1,4 +1,4 @@
-# refused: share places
+# scaled: refused: share places
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

@@ -1,4 +1,4 @@
-# wrong: is NaN but should be
+# scaled: wrong: is NaN but should be
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

@@ -1,4 +1,4 @@
-# wrong: but should be
+# scaled: wrong: but should be
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

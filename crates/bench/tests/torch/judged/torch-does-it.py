@@ -1,4 +1,4 @@
-# refused: 
+# scaled: refused: 
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

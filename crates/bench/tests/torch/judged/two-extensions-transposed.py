@@ -1,4 +1,4 @@
-# correct: 
+# scaled: correct: 
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

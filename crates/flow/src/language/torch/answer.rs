@@ -7,8 +7,12 @@ const WORDS: [&str; 3] = ["python", "py", "python3"];
 /// The marks of a fence.
 const FENCE: &str = "```";
 
-/// The Python of a completion, or why there is none: the last block that was closed, or else one
-/// that goes on to the end. `is_cut` says that the token limit ended the completion.
+/// What an answer defines. A block without it may show how the answer is used.
+const CLASS: &str = "class ModelNew";
+
+/// The Python of a completion, or why there is none: the last closed block that defines the class,
+/// else the last that was closed, or else one that goes on to the end. `is_cut` says that the token
+/// limit ended the completion.
 pub fn code(completion: &str, is_cut: bool) -> Result<String, String> {
     let Some(answer) = reasoning::parts(completion).answer else {
         return Err(if is_cut {
@@ -32,7 +36,7 @@ fn whole(code: &str) -> Result<String, String> {
     Ok(code.to_owned())
 }
 
-/// The last block that was closed, and the one that was not.
+/// The closed block that counts, and the one that was not closed.
 #[derive(Default)]
 struct Blocks<'a> {
     closed: Option<&'a str>,
@@ -59,8 +63,10 @@ fn blocks(answer: &str) -> Blocks<'_> {
         let word = word.split_whitespace().next().unwrap_or("");
         open = match open {
             Some((start, is_python)) if word.is_empty() => {
-                if is_python {
-                    found.closed = Some(&answer[start..begin]);
+                let code = &answer[start..begin];
+                let counts = |before: &str| code.contains(CLASS) || !before.contains(CLASS);
+                if is_python && found.closed.is_none_or(counts) {
+                    found.closed = Some(code);
                 }
                 None
             }
@@ -89,6 +95,15 @@ mod tests {
             code("```python\r\na = 1\r\n```", false).as_deref(),
             Ok("a = 1\r\n")
         );
+    }
+
+    #[test]
+    fn a_block_that_only_uses_the_answer_is_none() {
+        let shown =
+            "```python\nclass ModelNew: pass\n```\nTry it:\n```python\nmodel = ModelNew()\n```";
+        assert_eq!(code(shown, false).as_deref(), Ok("class ModelNew: pass\n"));
+        let again = format!("{shown}\n```python\nclass ModelNew: ...\n```");
+        assert_eq!(code(&again, false).as_deref(), Ok("class ModelNew: ...\n"));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use crate::gpu::examine::verify;
 /// the root mean square of its tensor. So an element near zero may be off by what is little beside
 /// its neighbours, as sums are whose terms cancel.
 const FLOATS: f64 = 1e-4;
+/// Doubles, where torch computes all of a problem in doubles: then its error is nothing.
+const DOUBLES: f64 = 1e-9;
 /// An answer may err so many times as much as plain torch does in floats: another order of sums has
 /// another error, and torch's is but one of them.
 const BESIDE_TORCH: f64 = 4.0;
@@ -52,6 +54,7 @@ impl Element {
     pub(super) fn bound(self, torch: f64) -> f64 {
         match self.kind {
             Some(Kind::F16 | Kind::Bf16) => HALVES.max(BESIDE_TORCH * torch),
+            Some(Kind::F64) if torch <= DOUBLES => DOUBLES,
             Some(Kind::F64 | Kind::F32) => FLOATS.max(BESIDE_TORCH * torch),
             Some(Kind::I32 | Kind::I64) | None => 0.0,
         }
@@ -85,6 +88,8 @@ mod tests {
             ("float32", 0.0, 1e-4),
             ("float32", 1e-6, 1e-4),
             ("float32", 1e-3, 4e-3),
+            ("float64", 0.0, 1e-9),
+            ("float64", 1e-7, 1e-4),
             ("float16", 1e-3, 1e-2),
             ("bfloat16", 4e-3, 1.6e-2),
             ("int64", 1e-3, 0.0),

@@ -134,9 +134,9 @@ impl Station {
         let first = trial.runs.pop();
         let expected = first.map_or(0.0, |run| run.clocked.seconds);
         let mut order = vec![Draw::Plain; timing::runs_of(expected).max(RUNS - 1)];
-        for (draw, _) in &on.known.others {
+        for draw in on.known.others() {
             let at = self.fresh.index(order.len() + 1);
-            order.insert(at, *draw);
+            order.insert(at, draw);
         }
         for draw in order {
             self.run_module(on, draw, &mut trial)?;
@@ -161,7 +161,9 @@ impl Station {
         self.load_candidate(work.images.clone(), vec![work.plan.clone()], true)?;
         let since = Instant::now();
         let ended = self.run(0, &laid.spots, limit)?;
-        trial.spent_s += since.elapsed().as_secs_f64();
+        if draw == Draw::Plain {
+            trial.spent_s += since.elapsed().as_secs_f64();
+        }
         let Ended::Ran(run) = ended else {
             return Err(stop(ended, work.limit_s));
         };
@@ -180,8 +182,7 @@ impl Station {
         if draw == Draw::Plain {
             trial.runs.push(run);
         }
-        let torch = on.known.error_of(draw);
-        match self.verify_module(on, &laid, torch)? {
+        match self.verify_module(on, &laid, draw)? {
             Ok(error) => trial.error = trial.error.max(error),
             Err(mismatch) => return Err(Stop::answer(Answer::Wrong(mismatch))),
         }

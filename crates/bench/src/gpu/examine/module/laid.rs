@@ -1,7 +1,5 @@
 //! The memory of one run of a module.
 
-use hotloop_flow::interface::Kind;
-
 use crate::gpu::examine::arena::{Slot, Slots, room};
 use crate::gpu::examine::module::oracle::{Draw, Filling, Oracle};
 use crate::gpu::examine::module::work::{Given, ModuleWork};
@@ -10,7 +8,7 @@ use crate::gpu::examine::runner::Spot;
 use crate::gpu::examine::station::Station;
 use crate::gpu::examine::work::Trouble;
 use crate::gpu::plan::Origin;
-use crate::gpu::trusted::poison;
+use crate::gpu::trusted::poison_of_any;
 
 /// A run with its memory.
 pub(super) struct Laid {
@@ -114,9 +112,8 @@ impl Station {
         for slot in &laid.given {
             kernels.guard(gpu, &self.inputs.guards(*slot), laid.pattern)?;
         }
-        // As a float it is no number, and in types of sixteen bits every other one is none. Integers
-        // that a module leaves out are right by chance only.
-        let unknown = poison(Kind::F32, laid.pattern);
+        // Integers that a module leaves out are right by chance only.
+        let unknown = poison_of_any(laid.pattern);
         for slot in &laid.own {
             kernels.guard(gpu, &self.work.guards(*slot), laid.pattern)?;
             kernels.fill(gpu, self.work.address(slot.buffer), slot.bytes, unknown)?;

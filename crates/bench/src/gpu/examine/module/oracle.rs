@@ -1,5 +1,6 @@
 //! The process with the user's own torch: it knows what is right, and what torch takes.
 
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::gpu::examine::arena::Arena;
+use crate::gpu::examine::module::element::Element;
 use crate::gpu::examine::module::work::{ModuleWork, TorchSite};
 use crate::gpu::examine::work::Trouble;
 use crate::torch::worker::{Asked, Baselines, Worker};
@@ -15,12 +17,15 @@ use crate::torch::worker::{Asked, Baselines, Worker};
 const MEASURING: Duration = Duration::from_mins(10);
 /// Time to draw inputs, or to compute once what is right.
 const COMPUTING: Duration = Duration::from_mins(3);
-/// Draws parameters and the inputs that torch is timed on. Inputs of candidates are drawn by
-/// numbers that nobody can foresee.
+/// Draws what torch is timed on. Parameters and inputs of candidates are drawn by numbers that
+/// nobody can foresee.
 const SEED: u64 = 1;
 /// How far plain torch may be from doubles. Beyond, a problem's results do not follow from its
 /// inputs, as with dropout, or floats cannot hold them.
 const DETERMINED: f64 = 1e-2;
+/// Results of other inputs must differ by so many times the error that an answer may have. Else a
+/// result that depends on no input would do.
+const HARDLY: f64 = 3.0;
 
 /// The oracle of an examiner. Its process starts with the first module.
 pub(in crate::gpu::examine) struct Oracle {
@@ -37,14 +42,13 @@ pub(super) struct Known {
     pub(super) baselines: Baselines,
     /// Types and shapes of what `Model` returns.
     pub(super) outputs: Vec<(String, Vec<u64>)>,
-    /// How far plain torch is from doubles, on inputs as the problem draws them.
-    pub(super) error: f64,
-    /// The same on inputs that are drawn otherwise, where the results are numbers.
-    pub(super) others: Vec<(Draw, f64)>,
+    /// How far plain torch is from doubles for each way to draw inputs, where the results are
+    /// numbers.
+    errors: BTreeMap<Draw, f64>,
 }
 
 /// How inputs are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Draw {
     /// As the problem draws them.
@@ -55,6 +59,15 @@ pub(super) enum Draw {
     /// As the problem draws them but for a few that are a million times as large: code that leaves
     /// numbers out of a sum or a mean is seen there, and cannot know it.
     Spiked,
+    /// What is usual at a place follows from its index: code that takes a part of the numbers for
+    /// all is seen there, also where no single number counts for much.
+    Uneven,
+    /// As the problem draws them but for a half of the places: code that looks at the other half
+    /// cannot tell these inputs from plain ones.
+    Partly,
+    /// Numbers of one size, for problems most of whose results are negligible: code that leaves
+    /// those out is seen there.
+    Level,
 }
 
 /// Fresh inputs.
@@ -68,11 +81,27 @@ pub(super) struct Filling {
     pub(super) parameters: Vec<(String, u64, u64)>,
 }
 
+impl Draw {
+    /// Runs on inputs that are drawn so, beside plain ones. What is seen by chance needs several.
+    fn runs(self) -> usize {
+        match self {
+            Self::Plain => 0,
+            Self::Partly => 3,
+            Self::Larger | Self::Spiked | Self::Uneven | Self::Level => 1,
+        }
+    }
+}
+
 impl Known {
     /// How far plain torch is from doubles on such inputs.
     pub(super) fn error_of(&self, draw: Draw) -> f64 {
-        let other = self.others.iter().find(|(of, _)| *of == draw);
-        other.map_or(self.error, |(_, error)| *error)
+        self.errors.get(&draw).copied().unwrap_or_default()
+    }
+
+    /// The other ways to draw inputs, one for each run.
+    pub(super) fn others(&self) -> impl Iterator<Item = Draw> {
+        let draws = self.errors.keys().copied();
+        draws.flat_map(|draw| std::iter::repeat_n(draw, draw.runs()))
     }
 }
 
@@ -83,16 +112,59 @@ pub(super) struct Right {
     pub(super) same: bool,
     /// Whether all that is right is a number.
     pub(super) finite: bool,
+    /// How far plain torch is from doubles, if it is a number. Not computed for plain inputs.
+    error: Option<f64>,
     /// The root mean square of each output; nothing for integers.
     pub(super) usual: Vec<Option<f64>>,
+}
+
+impl Right {
+    /// How far plain torch is from doubles; nothing if it says nothing about these inputs.
+    pub(super) fn determined(&self) -> Option<f64> {
+        self.error
+            .filter(|error| self.finite && is_determined(*error))
+    }
+}
+
+fn is_determined(error: f64) -> bool {
+    error <= DETERMINED
 }
 
 /// What the process says of a problem.
 #[derive(Deserialize)]
 struct Loaded {
-    /// How far plain torch is from doubles, on inputs as drawn, larger, and with spikes.
-    errors: [Option<f64>; 3],
+    /// How far plain torch is from doubles for each way to draw inputs; nothing if that is no
+    /// number.
+    errors: BTreeMap<Draw, Option<f64>>,
     outputs: Vec<(String, Vec<u64>)>,
+    /// How far the results are apart for two sets of inputs.
+    differ: f64,
+}
+
+impl Loaded {
+    /// Why no answer can be judged by these results.
+    fn unfit(&self) -> Option<String> {
+        let Some(plain) = self.errors.get(&Draw::Plain).copied().flatten() else {
+            return Some("its right results are not all finite numbers".to_owned());
+        };
+        if !is_determined(plain) {
+            return Some(format!(
+                "plain torch is {plain:.1e} of the scale from doubles: the results do not follow \
+                 from the inputs, or floats cannot hold them"
+            ));
+        }
+        let elements = self.outputs.iter();
+        let elements = elements.filter_map(|(dtype, _)| Element::of(dtype));
+        let bound = elements.map(|element| element.bound(plain));
+        let bound = bound.fold(f64::INFINITY, f64::min);
+        (self.differ <= HARDLY * bound).then(|| {
+            format!(
+                "its results hardly depend on its inputs: for others they differ by {:.1e} of the \
+                 scale, and an answer may err by {bound:.1e}",
+                self.differ
+            )
+        })
+    }
 }
 
 /// A reply that only says that it was done.
@@ -137,29 +209,19 @@ impl Oracle {
             }
             Err(error) => return Err(Trouble::Machine(error.what)),
         };
-        let request = json!({"problem": {"source": work.problem, "seed": SEED}});
-        let Loaded { errors, outputs } = self.ask(&request)?;
-        let determined = |error: &f64| *error <= DETERMINED;
-        let error = match errors[0] {
-            None => return Err(unfit("its right results are not all finite numbers")),
-            Some(error) if !determined(&error) => {
-                return Err(unfit(&format!(
-                    "plain torch is {error:.1e} of the scale from doubles: the results do not \
-                     follow from the inputs, or floats cannot hold them"
-                )));
-            }
-            Some(error) => error,
-        };
+        let loading = json!({"source": work.problem, "seed": SEED, "determined": DETERMINED});
+        let loaded: Loaded = self.ask(&json!({ "problem": loading }))?;
+        if let Some(why) = loaded.unfit() {
+            return Err(unfit(&why));
+        }
+        let errors = loaded.errors.into_iter();
         let known = Known {
             source: work.problem.clone(),
             with_compiled: work.with_compiled,
             baselines,
-            outputs,
-            error,
-            others: [Draw::Larger, Draw::Spiked]
-                .into_iter()
-                .zip(&errors[1..])
-                .filter_map(|(draw, error)| Some((draw, error.filter(determined)?)))
+            outputs: loaded.outputs,
+            errors: errors
+                .filter_map(|(draw, error)| Some((draw, error.filter(|it| is_determined(*it))?)))
                 .collect(),
         };
         self.known = Some(known.clone());

@@ -6,6 +6,7 @@ use crate::gpu::driver::Address;
 use crate::gpu::examine::desk::part;
 use crate::gpu::examine::module::element::Element;
 use crate::gpu::examine::module::laid::Laid;
+use crate::gpu::examine::module::oracle::Draw;
 use crate::gpu::examine::module::sitting::Sitting;
 use crate::gpu::examine::module::work::Returned;
 use crate::gpu::examine::runner::Spot;
@@ -29,10 +30,10 @@ impl Station {
         &mut self,
         on: &mut Sitting<'_>,
         laid: &Laid,
-        torch: f64,
+        draw: Draw,
     ) -> Result<Result<f64, Mismatch>, Trouble> {
         let right = on.oracle.right(&on.places)?;
-        if !right.finite {
+        if !right.finite && draw == Draw::Plain {
             let why = "the problem cannot be judged: its right results are not all finite numbers";
             return Err(Trouble::Task(why.into()));
         }
@@ -76,6 +77,11 @@ impl Station {
         if let Some((_, why)) = changed.iter().find(|(is, _)| *is) {
             return Ok(Err(mismatch((*why).to_owned(), f64::INFINITY)));
         }
+        // Inputs that are drawn otherwise may come out worse than when torch was looked at.
+        let Some(torch) = right.determined() else {
+            return Ok(Ok(0.0));
+        };
+        let torch = torch.max(on.known.error_of(draw));
         self.judge_outputs(on, laid, torch, &words[MEMORY_WORDS..])
     }
 

@@ -1,0 +1,100 @@
+"""Other ways to draw a problem's inputs. Code that is right only for the numbers that a problem draws, and code that
+leaves some of them out, is wrong for one of these.
+"""
+
+import torch
+
+# Places that are worked on at once.
+PIECE_BITS = 20
+# Numbers that are much larger where inputs have spikes, and how much: less where types and functions cannot hold it.
+SPIKES, HEIGHTS = 64, (1e6, 1e3, 250.0, 30.0)
+# Numbers whose places differ in one bit differ by this factor.
+FACTOR = 1.2
+# By how much numbers of one size differ from it.
+PART = 2.0**-12
+
+
+def is_mark(flat):
+    """Whether numbers are labels or masks, which have no size: only -1, 0 and 1."""
+    return all(bool(((part == part.round()) & (part.abs() <= 1)).all()) for part in (flat[:1024], flat))
+
+
+def larger(tensor):
+    tensor.mul_(8)
+
+
+def spiked(height):
+    """A few numbers at random places are so large that every sum without them is wrong."""
+
+    def change(tensor):
+        flat = tensor.view(-1)
+        places = torch.randint(flat.numel(), (SPIKES,))
+        flat[places] = flat[places] * height
+
+    return change
+
+
+def uneven(tensor):
+    """What is usual at a place follows from each bit of its index. So a half of the places, or every second one, says
+    nothing about the others."""
+    flat = tensor.view(-1)
+    bits = max((flat.numel() - 1).bit_length(), 1)
+    weights = [0.5 - drawn for drawn in torch.randint(2, (bits,), device="cpu").tolist()]
+    low = min(bits, PIECE_BITS)
+    table = torch.zeros(1)
+    for weight in weights[:low]:
+        table = torch.cat([table - weight, table + weight])
+    wide = torch.float32 if flat.dtype.itemsize < 4 else flat.dtype
+    usual = torch.linalg.vector_norm(flat, dtype=wide).item() / flat.numel() ** 0.5
+    # Numbers without a sign, as probabilities are, keep theirs.
+    moves = usual if bool((flat < 0).any()) else 0.0
+    common = torch.rand((), device="cpu").item() * 2 - 1
+    for at, part in enumerate(flat.split(1 << low)):
+        above = sum(weight if at >> bit & 1 else -weight for bit, weight in enumerate(weights[low:]))
+        place = table[: part.numel()] + above
+        # Zeros may be what a problem is about, as in a triangular matrix.
+        moved = (part != 0) * (moves * (common + place / bits**0.5))
+        part.copy_(part * FACTOR**place + moved)
+
+
+def partly(tensor):
+    """A half of each length, or every second place of it, is as the problem draws it. Code that looks there alone takes
+    all for that."""
+    chosen = torch.ones((), dtype=torch.bool)
+    for dim, length in enumerate(tensor.shape):
+        if length > 1:
+            steps = [1, 2, max(length // 4, 1), (length + 1) // 2]
+            step, side = (torch.randint(count, (), device="cpu").item() for count in (len(steps), 2))
+            mask = torch.arange(length) // steps[step] % 2 == side
+            chosen = chosen & mask.view([-1] + [1] * (tensor.dim() - dim - 1))
+    tensor.copy_(torch.where(chosen, tensor.abs() * 1.5, tensor))
+
+
+def level(tensor):
+    """Numbers of nearly one size: none makes others negligible, not even in a product of all."""
+    tensor.copy_(tensor.sign() * (1 + PART * tensor.abs()))
+
+
+# By name, the changes to try: the first whose results can be compared.
+WAYS = {
+    "plain": [None],
+    "larger": [larger],
+    "spiked": [spiked(height) for height in HEIGHTS],
+    "uneven": [uneven],
+    "partly": [partly],
+    "level": [level],
+}
+
+
+def changed(tensor, change):
+    """A copy of a tensor, drawn otherwise. One that holds a single number, such as ones, would hide what ignores it."""
+    tensor = tensor.contiguous().clone()
+    flat = tensor.view(-1)
+    if not flat.numel():
+        return tensor
+    if bool((flat == flat[0]).all()):
+        flat.add_((torch.rand(flat.shape) - 0.5).to(flat.dtype))
+    elif is_mark(flat):
+        return tensor
+    change(tensor)
+    return tensor
