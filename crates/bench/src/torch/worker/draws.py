@@ -12,6 +12,8 @@ SPIKES, HEIGHTS = 64, (1e6, 1e3, 250.0, 30.0)
 FACTOR = 1.2
 # By how much numbers of one size differ from it.
 PART = 2.0**-12
+# The most that a share may become: functions of shares break beyond one, and logarithms at one.
+MOST_SHARE = 0.999
 
 
 def is_mark(flat):
@@ -54,7 +56,7 @@ def uneven(tensor):
         place = table[: part.numel()] + above
         # Zeros may be what a problem is about, as in a triangular matrix.
         moved = (part != 0) * (moves * (common + place / bits**0.5))
-        part.copy_(part * FACTOR**place + moved)
+        part.copy_(part * FACTOR ** (place + 3 * common) + moved)
 
 
 def partly(tensor):
@@ -96,5 +98,6 @@ def changed(tensor, change):
         flat.add_((torch.rand(flat.shape) - 0.5).to(flat.dtype))
     elif is_mark(flat):
         return tensor
+    are_shares = bool((flat >= 0).all() and (flat <= 1).all())
     change(tensor)
-    return tensor
+    return tensor.clamp_(max=MOST_SHARE) if are_shares else tensor
