@@ -33,12 +33,14 @@ fn try_modules(words: &[String]) -> Result<(), Failure> {
         return Err("a Python, a problem and answers".into());
     };
     let problem = std::fs::read_to_string(problem)?;
-    let mut trial = torch::trial::Trial::open(std::env::current_exe()?, python.as_ref())?;
+    let mut judge = torch::trial::judge(std::env::current_exe()?, python.as_ref())?;
+    let facts = judge.problem(&problem)??;
     for answer in answers {
         let text = std::fs::read_to_string(answer)?;
-        let name = Path::new(answer).file_stem().unwrap_or_default();
+        let path = Path::new(answer);
+        let name = path.file_stem().unwrap_or_default();
         let name = name.display();
-        match trial.judge(&problem, &text) {
+        match judge.judge(&problem, &facts, torch::Answer::named(path, &text)) {
             Ok(judged) => println!(
                 "{name}: {}: {}",
                 judged.verdict.label(),

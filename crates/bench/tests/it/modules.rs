@@ -1,7 +1,7 @@
 //! Answers for torch, judged on the emulator of a GPU by the real torch on the CPU. Without a Python
 //! that has torch nothing is judged.
 //!
-//! An answer's first line says `# VERDICT: words of the reason`.
+//! An answer's first line says `# VERDICT: words of the reason`, or `//` in CUDA.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,7 +57,8 @@ fn answers_are_judged_beside_the_real_torch() {
     let errors = String::from_utf8_lossy(&tried.stderr);
     for path in &answers {
         let text = std::fs::read_to_string(path).unwrap();
-        let first = text.lines().next().unwrap().trim_start_matches("# ");
+        let first = text.lines().next().unwrap();
+        let first = first.trim_start_matches("# ").trim_start_matches("// ");
         let (label, why) = first.split_once(':').unwrap();
         let name = path.file_stem().unwrap().to_string_lossy();
         let begin = format!("{name}: ");
