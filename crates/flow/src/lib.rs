@@ -24,6 +24,7 @@ pub mod machine;
 pub mod measured;
 pub mod noise;
 pub mod policy;
+pub mod problem;
 pub mod prompt;
 pub mod random;
 pub mod reward;

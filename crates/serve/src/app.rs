@@ -6,9 +6,10 @@ use axum::extract::FromRef;
 
 use crate::body::Bodies;
 use crate::catalogue::Catalogue;
-use crate::desk::{Desk, Factory};
+use crate::desk::{Benches, Desk};
 use crate::judging::Judging;
 use crate::metrics::Metrics;
+use crate::modules::Modules;
 use crate::notice::Listener;
 use crate::searches::Searches;
 use crate::settings::{Limits, Settings};
@@ -19,23 +20,26 @@ pub(crate) struct App {
     pub(crate) bodies: Bodies,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) judging: Judging,
+    /// Nothing where the operator names no problems.
+    pub(crate) modules: Option<Modules>,
 }
 
 impl App {
-    /// Starts the bench.
-    pub(crate) fn new(settings: &Settings, factory: Factory, listener: Listener) -> Self {
+    /// Starts the benches.
+    pub(crate) fn new(settings: &Settings, benches: Benches, listener: Listener) -> Self {
         let limits = settings.limits.clone();
         let metrics = Arc::new(Metrics::default());
         let catalogue = Arc::new(Catalogue::new(
             settings.tasks.clone(),
             settings.task.clone(),
         ));
-        let desk = Arc::new(Desk::start(
-            limits.clone(),
-            factory,
-            Arc::clone(&metrics),
-            Arc::clone(&listener),
-        ));
+        let desk = |factory| {
+            let (metrics, listener) = (Arc::clone(&metrics), Arc::clone(&listener));
+            Desk::start(limits.clone(), factory, metrics, listener)
+        };
+        let modules = settings.problems.as_ref().zip(benches.modules);
+        let modules = modules.map(|(problems, factory)| Modules::new(problems, desk(factory)));
+        let desk = Arc::new(desk(benches.tasks));
         let worth = Arc::new(Worth::new(Arc::clone(&desk)));
         let searches = Searches::new(
             settings,
@@ -47,6 +51,7 @@ impl App {
         Self {
             bodies: Bodies::new(limits.clone()),
             judging: Judging::new(settings, catalogue, desk, worth, searches),
+            modules,
             limits,
             metrics,
         }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hotloop_flow::error::ErrorKind;
 use hotloop_flow::{BenchError, Job, JobId, JobKey, Judgement};
 use tokio::sync::watch;
 
@@ -154,7 +155,7 @@ impl Board {
                 }
                 None
             }
-            Err(_) if entry.tries < self.limits.retries => {
+            Err(error) if error.kind == ErrorKind::Machine && entry.tries < self.limits.retries => {
                 entry.tries += 1;
                 if let Some(job) = entry.job.clone() {
                     let again = self.begin(key, job);

@@ -22,6 +22,21 @@ use crate::settings::Limits;
 /// Makes a bench. It is called on the thread that owns the bench, and again after a failure.
 pub type Factory = Box<dyn FnMut() -> Result<Box<dyn Bench>, BenchError> + Send>;
 
+/// What makes the benches of a service.
+pub struct Benches {
+    /// The bench for candidates of tasks.
+    pub tasks: Factory,
+    /// The bench for modules, where the settings name problems.
+    pub modules: Option<Factory>,
+}
+
+impl From<Factory> for Benches {
+    fn from(tasks: Factory) -> Self {
+        let modules = None;
+        Self { tasks, modules }
+    }
+}
+
 /// Timeout of one wait for the bench. It is short because new jobs may arrive.
 const GLANCE: Duration = Duration::from_millis(10);
 /// How often old verdicts are swept out.

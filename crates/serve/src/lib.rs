@@ -11,6 +11,7 @@
 //! - `api` is hotloop's own interface, and `adapters` are those of other trainers.
 //! - `judging` finds the code in a request and waits for verdicts.
 //! - `desk` joins requests for one candidate to one job of one bench. A single thread owns the bench.
+//! - `modules` has a desk of its own, for the bench that judges modules for torch.
 //! - `searches` keeps the prompts and answers of other trainers in run directories.
 //!
 //! `watch` is a server of its own: a page that shows runs while they go on.
@@ -31,6 +32,7 @@ mod hosts;
 mod judging;
 mod keys;
 mod metrics;
+mod modules;
 mod notice;
 mod places;
 mod router;
@@ -41,8 +43,8 @@ mod watch;
 mod wire;
 mod worth;
 
-pub use desk::Factory;
+pub use desk::{Benches, Factory};
 pub use notice::{Listener, Notice};
 pub use server::Server;
-pub use settings::{Limits, Refusal, Settings, check_token};
+pub use settings::{Limits, Problems, Refusal, Settings, check_token};
 pub use watch::{Decode, Fleet, Watch, Watched};

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::app::App;
-use crate::desk::Factory;
+use crate::desk::Benches;
 use crate::guard::Guard;
 use crate::hosts::Hosts;
 use crate::notice::{Listener, Notice, patient};
@@ -30,8 +30,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Checks the settings, takes the port and starts the bench.
-    pub fn bind(settings: Settings, factory: Factory, listener: Listener) -> Result<Self, Refusal> {
+    /// Checks the settings, takes the port and starts the benches.
+    pub fn bind(
+        settings: Settings,
+        benches: impl Into<Benches>,
+        listener: Listener,
+    ) -> Result<Self, Refusal> {
         settings.check()?;
         let tls = settings
             .tls
@@ -59,7 +63,7 @@ impl Server {
         listener(&Notice::Listening {
             address: format!("{scheme}://{address}"),
         });
-        let app = Arc::new(App::new(&settings, factory, Arc::clone(&listener)));
+        let app = Arc::new(App::new(&settings, benches.into(), Arc::clone(&listener)));
         let metrics = Arc::clone(&app.metrics);
         let guard = Arc::new(Guard::new(
             &settings.tokens,

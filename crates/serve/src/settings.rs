@@ -33,8 +33,20 @@ pub struct Settings {
     pub runs: PathBuf,
     /// Overrides for runs that foreign trainers make, as `key=value`.
     pub set: Vec<String>,
+    /// The problems that modules for torch may be for; without them no module is judged.
+    pub problems: Option<Problems>,
     /// What must not be exceeded.
     pub limits: Limits,
+}
+
+/// Problems for torch. Their Python runs as this user and outside of every sandbox, because it says
+/// what is right.
+#[derive(Debug, Clone, Default)]
+pub struct Problems {
+    /// The texts of the known ones.
+    pub texts: Vec<String>,
+    /// Whether the Python that a client sends as a problem runs as well.
+    pub any: bool,
 }
 
 /// What must not be exceeded.
@@ -165,6 +177,7 @@ impl Settings {
             },
             runs,
             set: Vec::new(),
+            problems: None,
             limits: Limits::default(),
         }
     }
@@ -178,6 +191,14 @@ impl Settings {
                     self.bind
                 ),
                 "name a file with tokens, or bind to 127.0.0.1",
+            )
+            .remedy(Remedy::TokenFile));
+        }
+        let runs_any = self.problems.as_ref().is_some_and(|problems| problems.any);
+        if runs_any && self.tokens.is_empty() {
+            return Err(Refusal::new(
+                "the Python of clients would run outside of every sandbox, and no token is set",
+                "name a file with tokens, or name the problems",
             )
             .remedy(Remedy::TokenFile));
         }
@@ -226,6 +247,21 @@ mod tests {
         assert_eq!(check("127.0.0.1:80", ""), Ok(()));
         assert_eq!(check("[::1]:80", ""), Ok(()));
         assert_eq!(check("0.0.0.0:80", "0123456789abcdef0123"), Ok(()));
+    }
+
+    #[test]
+    fn python_of_clients_needs_a_token_even_on_loopback() {
+        let mut settings = Settings::new([], PathBuf::from("runs"));
+        settings.problems = Some(Problems::default());
+        assert_eq!(settings.check(), Ok(()));
+        settings.problems = Some(Problems {
+            any: true,
+            ..Problems::default()
+        });
+        let why = settings.check().unwrap_err().what;
+        assert!(why.contains("outside of every sandbox"), "{why}");
+        settings.tokens = vec!["0123456789abcdef".to_owned()];
+        assert_eq!(settings.check(), Ok(()));
     }
 
     #[test]

@@ -32,13 +32,15 @@ fn try_modules(words: &[String]) -> Result<(), Failure> {
     let [python, pairs @ ..] = words else {
         return Err("a Python, and problems with answers".into());
     };
-    let mut trial = torch::trial::Trial::open(std::env::current_exe()?, python.as_ref())?;
+    let mut judge = torch::trial::judge(std::env::current_exe()?, python.as_ref())?;
     for [problem, answer] in pairs.as_chunks::<2>().0 {
         let problem = std::fs::read_to_string(problem)?;
+        let facts = judge.problem(&problem)??;
         let text = std::fs::read_to_string(answer)?;
-        let name = Path::new(answer).file_stem().unwrap_or_default();
+        let path = Path::new(answer);
+        let name = path.file_stem().unwrap_or_default();
         let name = name.display();
-        match trial.judge(&problem, &text) {
+        match judge.judge(&problem, &facts, torch::Answer::named(path, &text)) {
             Ok(judged) => println!(
                 "{name}: {}: {}",
                 judged.verdict.label(),

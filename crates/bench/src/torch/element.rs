@@ -28,6 +28,21 @@ pub(super) fn bytes_of(name: &str) -> Option<u64> {
     Some(found.2)
 }
 
+/// Torch's number of an element type and its bytes, by its name.
+pub(super) fn number_of(name: &str) -> Option<(u64, u64)> {
+    let found = TYPES.iter().find(|(_, one, _)| *one == name)?;
+    Some((found.0, found.2))
+}
+
+/// The strides of a tensor whose elements lie one after the other.
+pub(super) fn contiguous(shape: &[u64]) -> Vec<u64> {
+    let mut strides = vec![1; shape.len()];
+    for at in (1..shape.len()).rev() {
+        strides[at - 1] = shape[at].saturating_mul(strides[at]);
+    }
+    strides
+}
+
 /// Dimensions that a tensor may have.
 const DIMENSIONS: usize = 16;
 

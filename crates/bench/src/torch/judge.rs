@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use hotloop_flow::{BenchError, Device, Verdict, count};
+use hotloop_flow::{BenchError, Device, MachineFacts, Verdict, count};
 
+use super::answer::Answer;
 use super::message::Facts;
 use super::plan::{Compiled, ModulePlan};
 use super::planner::{Outcome, Planner};
 use super::runnable::{Runnable, runnable};
 use super::worker::{Baselines, TorchPython};
+use crate::cpu::machine::read_line;
 use crate::gpu::examine::{Examiner, ModuleWork, TorchSite};
 use crate::gpu::image::Image;
 use crate::gpu::{resident, site};
@@ -21,6 +23,8 @@ pub struct Judging {
     pub with_compiled: bool,
     /// Seconds that one call may take.
     pub limit_s: f64,
+    /// Verified runs that are timed at least; with 0 the bench decides alone.
+    pub runs: u32,
 }
 
 /// What became of an answer.
@@ -37,7 +41,11 @@ pub struct Judge {
     examiner: Result<Examiner, BenchError>,
     python: Option<TorchPython>,
     how: Judging,
+    images: Images,
 }
+
+/// Gives the images that a plan names.
+pub(super) type Images = fn(&ModulePlan, &Runnable) -> Result<Vec<Image>, BenchError>;
 
 impl Judge {
     /// Prepares this machine. `python` names the Python that has torch.
@@ -63,13 +71,55 @@ impl Judge {
             examiner,
             python: found.ok(),
             how,
+            images,
         })
+    }
+
+    /// A judge of other parts than this machine's own.
+    pub(super) fn of(
+        planner: Planner,
+        examiner: Examiner,
+        python: TorchPython,
+        (how, images): (Judging, Images),
+    ) -> Self {
+        Self {
+            planner,
+            examiner: Ok(examiner),
+            python: Some(python),
+            how,
+            images,
+        }
     }
 
     /// The GPU that judges, if there is one.
     pub fn device(&self) -> Option<&Device> {
         let examiner = self.examiner.as_ref().ok()?;
         Some(&examiner.facts().device)
+    }
+
+    /// The machine that runs modules, or why this one cannot.
+    pub fn facts(&self) -> Result<MachineFacts, BenchError> {
+        let examiner = self.examiner.as_ref().map_err(Clone::clone)?;
+        let device = examiner.facts().device.clone();
+        let torch = self.torch().unwrap_or_default().to_owned();
+        let compiler = match self.planner.compiler() {
+            Compiled::By(version) => version,
+            Compiled::Not(_) => String::new(),
+        };
+        let mut hasher = blake3::Hasher::new();
+        let described = serde_json::to_string(&device).unwrap_or_default();
+        for part in ["torch", &described, &compiler, &torch] {
+            hasher.update(part.as_bytes());
+            hasher.update(b"\0");
+        }
+        Ok(MachineFacts {
+            class: hasher.finalize().to_hex()[..12].to_owned(),
+            device,
+            kernel: read_line("/proc/sys/kernel/osrelease"),
+            compiler,
+            libraries: [("torch".to_owned(), torch)].into(),
+            sandbox: self.planner.sandbox().to_vec(),
+        })
     }
 
     /// The version of torch that says what is right, if there is one.
@@ -87,7 +137,7 @@ impl Judge {
         &mut self,
         problem: &str,
         facts: &Facts,
-        answer: &str,
+        answer: Answer<'_>,
     ) -> Result<Judged, BenchError> {
         let failed = |verdict| Ok(Judged::without_torch(verdict));
         let plan = match self.planner.plan(problem, facts, answer)? {
@@ -103,7 +153,7 @@ impl Judge {
             .as_mut()
             .map_err(|error| unrun(&plan, error))?;
         let runnable = runnable(&plan);
-        let images = images(&plan, &runnable)?;
+        let images = (self.images)(&plan, &runnable)?;
         let plans = std::slice::from_ref(&runnable.plan);
         let traits = site::traits(&examiner.facts().device);
         if let Some(how) = resident::refuse(plans, &images, &traits) {
@@ -127,12 +177,7 @@ impl Judged {
 }
 
 /// What the examiner is asked.
-pub(super) fn work(
-    problem: &str,
-    runnable: Runnable,
-    images: Vec<Image>,
-    how: Judging,
-) -> ModuleWork {
+fn work(problem: &str, runnable: Runnable, images: Vec<Image>, how: Judging) -> ModuleWork {
     ModuleWork {
         problem: problem.to_owned(),
         images,
@@ -141,6 +186,7 @@ pub(super) fn work(
         outputs: runnable.outputs,
         with_compiled: how.with_compiled,
         limit_s: how.limit_s,
+        runs: how.runs,
     }
 }
 
@@ -161,7 +207,7 @@ fn unrun(plan: &ModulePlan, error: &BenchError) -> BenchError {
     };
     BenchError {
         what: format!(
-            "{compiled}, and `forward` makes {}, but it cannot run here: {}",
+            "{compiled}, and one call makes {}, but it cannot run here: {}",
             count(plan.launches(), "launch"),
             error.what
         ),

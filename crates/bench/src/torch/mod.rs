@@ -9,6 +9,8 @@
 //!            device half -> NVRTC (confined), where there is one
 //! ```
 //!
+//! A file of CUDA is recorded as candidates of CUDA tasks are; its `solve` stands for `forward`.
+//!
 //! The stand-in knows shapes and no numbers. A plan is data: the worst that an answer's Python can
 //! do, even with the whole interpreter in its hands, is to ask for what an honest answer may ask
 //! for.
@@ -18,8 +20,11 @@
 //!
 //! The real torch runs problems only: a [`Worker`] measures how long it takes and how exact it is.
 
+mod answer;
+mod bench;
 mod counterpart;
 mod element;
+mod file;
 mod flow;
 mod judge;
 mod making;
@@ -36,6 +41,9 @@ pub mod trial;
 mod variables;
 pub(crate) mod worker;
 
+pub use answer::Answer;
+pub use bench::ModuleBench;
+pub use file::prototype;
 pub use judge::{Judge, Judged, Judging};
 pub use message::{Facts, Input, Shape};
 pub use plan::{At, Compiled, Data, Launch, Memory, ModulePlan, Origin, Output, Step};

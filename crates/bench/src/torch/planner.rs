@@ -8,6 +8,9 @@ use hotloop_flow::verdict::{Mismatch, Phase};
 use hotloop_flow::{BenchError, Verdict};
 use serde_json::json;
 
+use super::answer::Answer;
+use super::element::{self, Wire};
+use super::file::{Argument, Signature};
 use super::making::Making;
 use super::message::{Build, Call, Facts, Message, Parameter};
 use super::plan::{Compiled, Device, ModulePlan, Output};
@@ -19,7 +22,8 @@ use crate::cache::Cache;
 use crate::gpu::compile::{self, DeviceCompiler, Toolkit};
 use crate::gpu::host::extension::{Extension, Extensions, Sources};
 use crate::gpu::host::returned::Said;
-use crate::gpu::host::{self, DeviceTraits, Recorder};
+use crate::gpu::host::{self, DeviceTraits, Entry, Recorder};
+use crate::gpu::plan as recorded;
 use crate::gpu::site;
 use crate::sandbox::Layers;
 use crate::sandbox::user::unprivileged_user;
@@ -57,6 +61,7 @@ pub struct Planner {
     extensions: Extensions,
     compiler: Result<DeviceCompiler, BenchError>,
     user: Option<u32>,
+    sandbox: Vec<String>,
 }
 
 /// One answer on its way.
@@ -65,6 +70,8 @@ struct Planning<'a> {
     facts: &'a Facts,
     making: Making,
     extensions: Vec<Arc<Extension>>,
+    /// The device half of each extension, or that of a file.
+    devices: Vec<String>,
     is_constructed: bool,
     calls: usize,
     begin: f64,
@@ -115,7 +122,13 @@ impl Planner {
             extensions: Extensions::open(recorder)?,
             compiler,
             user: layers.drops_root.then(|| unprivileged_user(USER)),
+            sandbox: layers.names(),
         })
+    }
+
+    /// The layers of the sandbox that are active here.
+    pub(super) fn sandbox(&self) -> &[String] {
+        &self.sandbox
     }
 
     /// Whether device halves are compiled here, and by what.
@@ -153,18 +166,36 @@ impl Planner {
     }
 
     /// Plans an answer to a problem whose facts are known.
-    pub fn plan(&self, problem: &str, facts: &Facts, answer: &str) -> Result<Outcome, BenchError> {
-        let task = json!({"problem": problem, "answer": answer});
-        let mut session = Session::start(&self.place(), &task, self.user)?;
-        let mut planning = Planning {
+    pub fn plan(
+        &self,
+        problem: &str,
+        facts: &Facts,
+        answer: Answer<'_>,
+    ) -> Result<Outcome, BenchError> {
+        let planning = Planning {
             planner: self,
             facts,
             making: Making::default(),
             extensions: Vec::new(),
+            devices: Vec::new(),
             is_constructed: false,
             calls: 0,
             begin: sys::now(),
         };
+        match answer {
+            Answer::Python(text) => self.talk(planning, problem, text),
+            Answer::Cuda(text) => planning.file(text),
+        }
+    }
+
+    fn talk(
+        &self,
+        mut planning: Planning<'_>,
+        problem: &str,
+        answer: &str,
+    ) -> Result<Outcome, BenchError> {
+        let task = json!({"problem": problem, "answer": answer});
+        let mut session = Session::start(&self.place(), &task, self.user)?;
         loop {
             if let Some(verdict) = planning.timed_out(Phase::Run) {
                 return Ok(Outcome::Failed(verdict));
@@ -204,7 +235,7 @@ impl Planning<'_> {
             Message::Build(build) => return self.build(build),
             Message::Call(call) => return self.call(&call),
             Message::Output(wires) => match self.making.outputs(&wires) {
-                Ok(outputs) => return self.end(outputs),
+                Ok(outputs) => return self.end(outputs).map(Next::End),
                 Err(why) => Err(why),
             },
             Message::Model(model) => self.construct(&model),
@@ -250,6 +281,7 @@ impl Planning<'_> {
         };
         match self.planner.extensions.build(&sources, self.planner.user)? {
             Ok(extension) => {
+                self.devices.push(extension.halves.device.clone());
                 self.extensions.push(extension);
                 let number = self.extensions.len() - 1;
                 Ok(Next::Answer(
@@ -298,10 +330,79 @@ impl Planning<'_> {
         Ok(answer.map_or_else(refused, Next::Answer))
     }
 
+    /// Plans a file: one call of its `solve`.
+    fn file(mut self, text: &str) -> Result<Outcome, BenchError> {
+        let signature = Signature::of(self.facts).map_err(BenchError::user)?;
+        let source = match cuda::read(text.as_bytes(), &signature.function) {
+            Ok(extracted) => extracted.source,
+            Err(malformed) => {
+                let why = malformed.why;
+                return Ok(Outcome::Failed(Verdict::Malformed { why }));
+            }
+        };
+        let refused = |why: String| Ok(Outcome::Failed(Verdict::Refused { why }));
+        let halves = match split(&source) {
+            Ok(halves) => halves,
+            Err(why) => return refused(why),
+        };
+        let entry = Entry::of(&signature.function);
+        let (calls, user) = (std::slice::from_ref(&signature.call), self.planner.user);
+        let recorder = self.planner.extensions.recorder();
+        let plan = match recorder.record(&halves, &entry, calls, user)? {
+            Ok(plans) => plans.into_iter().next().unwrap_or_default(),
+            Err(verdict) => return Ok(Outcome::Failed(verdict)),
+        };
+        self.devices.push(halves.device);
+        match self.solved(&signature, plan) {
+            Ok(outputs) => self.end(outputs),
+            Err(why) => refused(why.replace("`forward`", "`solve`")),
+        }
+    }
+
+    /// Gives what a call of `solve` recorded its memory, and takes its outputs.
+    fn solved(
+        &mut self,
+        signature: &Signature,
+        plan: recorded::Plan,
+    ) -> Result<Vec<Output>, String> {
+        let own = |(name, dtype, shape): &(String, String, Vec<u64>)| {
+            (name.clone(), dtype.clone(), shape.clone(), None)
+        };
+        let parameters: Vec<Parameter> = self.facts.parameters.iter().map(own).collect();
+        let (inputs, parameters) = self.making.given(self.facts, &parameters)?;
+        let mut outputs = Vec::new();
+        for (dtype, shape) in &signature.outputs {
+            let (number, size) = element::number_of(dtype).ok_or("a result of no known type")?;
+            let count = shape
+                .iter()
+                .fold(size, |all, length| all.saturating_mul(*length));
+            outputs.push(Wire {
+                storage: self.making.allocate(count)?,
+                offset: 0,
+                dtype: number,
+                shape: shape.clone(),
+                strides: element::contiguous(shape),
+            });
+        }
+        let (mut inputs, mut parameters) = (inputs.into_iter(), parameters.into_iter());
+        let mut results = outputs.iter().map(|output| output.storage);
+        let memory = |argument: &Argument| match argument {
+            Argument::Input => inputs.next(),
+            Argument::Parameter => parameters.next(),
+            Argument::Output => results.next(),
+            // A number has no memory, so no plan can name it.
+            Argument::Number => None,
+        };
+        let storages = signature.arguments.iter().map(memory);
+        let storages: Vec<usize> = storages.map(|it| it.unwrap_or(usize::MAX)).collect();
+        self.making.append(0, plan, &storages)?;
+        self.making.outputs(&outputs)
+    }
+
     /// Compares what is returned with the problem, and compiles the device halves.
-    fn end(&mut self, outputs: Vec<Output>) -> Result<Next, BenchError> {
+    fn end(&mut self, outputs: Vec<Output>) -> Result<Outcome, BenchError> {
         if let Some(why) = self.mismatch(&outputs) {
-            return Ok(failed(Verdict::Wrong(Mismatch {
+            return Ok(Outcome::Failed(Verdict::Wrong(Mismatch {
                 why,
                 error: f64::INFINITY,
                 paper: false,
@@ -309,10 +410,10 @@ impl Planning<'_> {
         }
         let devices = match self.devices()? {
             Ok(devices) => devices,
-            Err(verdict) => return Ok(failed(verdict)),
+            Err(verdict) => return Ok(Outcome::Failed(verdict)),
         };
         let making = std::mem::take(&mut self.making);
-        Ok(Next::End(Outcome::Planned(Box::new(ModulePlan {
+        Ok(Outcome::Planned(Box::new(ModulePlan {
             buffers: making.buffers,
             steps: making.steps,
             outputs,
@@ -320,7 +421,7 @@ impl Planning<'_> {
             compiled: self.planner.compiler(),
             uncompared: self.facts.unknown.clone(),
             devices,
-        }))))
+        })))
     }
 
     /// How the outputs' shapes differ from the problem's.
@@ -346,12 +447,12 @@ impl Planning<'_> {
     /// The device halves, compiled for the names that the plan uses where there is a compiler.
     fn devices(&self) -> Result<Result<Vec<Device>, Verdict>, BenchError> {
         let mut devices = Vec::new();
-        for (index, extension) in self.extensions.iter().enumerate() {
+        for (index, source) in self.devices.iter().enumerate() {
             if let Some(verdict) = self.timed_out(Phase::Compile) {
                 return Ok(Err(verdict));
             }
             let mut device = Device {
-                source: extension.halves.device.clone(),
+                source: source.clone(),
                 names: self.making.names(index),
                 image: None,
             };
@@ -403,19 +504,22 @@ fn sources(build: Build) -> Result<Sources, String> {
             return Err(format!("`{}` is no name of a function", shown(function)));
         }
     }
-    let split = |text: &str, what: &str| -> Result<Halves, String> {
-        let mut halves = cuda::split(text).map_err(|refusal| format!("{what}: {refusal}"))?;
-        halves.device = with_accessors(halves.device);
-        match &halves.keeps {
-            Some(refusal) => Err(format!("{what}: {refusal}")),
-            None => Ok(halves),
-        }
-    };
+    let of = |text: &str, what: &str| split(text).map_err(|why| format!("{what}: {why}"));
     Ok(Sources {
-        cpp: split(&cpp, "cpp_sources")?,
-        cuda: split(&cuda, "cuda_sources")?,
+        cpp: of(&cpp, "cpp_sources")?,
+        cuda: of(&cuda, "cuda_sources")?,
         functions,
     })
+}
+
+/// A text in two halves, unless its kernels keep something from one run to the next.
+fn split(text: &str) -> Result<Halves, String> {
+    let mut halves = cuda::split(text).map_err(|refusal| refusal.to_string())?;
+    halves.device = with_accessors(halves.device);
+    match &halves.keeps {
+        Some(refusal) => Err(refusal.to_string()),
+        None => Ok(halves),
+    }
 }
 
 /// Words of an answer, as they may stand in a verdict.

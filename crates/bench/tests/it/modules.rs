@@ -1,8 +1,8 @@
 //! Answers for torch, judged on the emulator of a GPU by the real torch on the CPU. Without a Python
 //! that has torch nothing is judged.
 //!
-//! An answer's first line says `# PROBLEM: VERDICT: words of the reason`. `HOTLOOP_FIXTURE` leaves
-//! out those whose names do not hold it.
+//! An answer's first line says `# PROBLEM: VERDICT: words of the reason`, with `//` in CUDA.
+//! `HOTLOOP_FIXTURE` leaves out those whose names do not hold it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,7 +99,8 @@ fn expected(folder: &Path) -> Vec<Expected> {
     paths.sort();
     let read = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
-        let first = text.lines().next().unwrap().trim_start_matches("# ");
+        let first = text.lines().next().unwrap();
+        let first = first.trim_start_matches("# ").trim_start_matches("// ");
         let words: Vec<&str> = first.splitn(3, ':').map(str::trim).collect();
         let [problem, label, why] = words.as_slice() else {
             panic!("{}: {first}", path.display());

@@ -1,11 +1,11 @@
 //! Answers written for torch, up to their plans: no GPU, no NVRTC and no torch is needed.
 //!
 //! An honest answer's file begins with the name of its problem. A hostile one's first line says
-//! `# PROBLEM: VERDICT: words of the reason`.
+//! `# PROBLEM: VERDICT: words of the reason`, or `//` in CUDA.
 
 use std::path::{Path, PathBuf};
 
-use hotloop_bench::torch::{Compiled, Facts, ModulePlan, Origin, Outcome, Planner, Step};
+use hotloop_bench::torch::{Answer, Compiled, Facts, ModulePlan, Origin, Outcome, Planner, Step};
 use hotloop_flow::BenchError;
 
 use crate::{beside, settings};
@@ -45,7 +45,7 @@ fn outcome(
     planner: &Planner,
     source: &str,
     facts: &Facts,
-    answer: &str,
+    answer: Answer<'_>,
 ) -> Result<Outcome, BenchError> {
     /// How often a machine may say so.
     const ATTEMPTS: usize = 4;
@@ -57,7 +57,7 @@ fn outcome(
 
 fn planned(planner: &Planner, of: &str, answer: &str) -> ModulePlan {
     let (source, facts) = problem(planner, of);
-    match outcome(planner, &source, &facts, answer).unwrap() {
+    match outcome(planner, &source, &facts, Answer::Python(answer)).unwrap() {
         Outcome::Planned(plan) => *plan,
         Outcome::Failed(verdict) => panic!("{}: {}", verdict.label(), verdict.detail()),
     }
@@ -76,13 +76,29 @@ fn the_stand_in_has_the_shapes_of_torch() {
 
 #[test]
 fn honest_answers_have_plans() {
+    have_plans("honest", "answer.py");
+}
+
+#[test]
+fn honest_files_have_plans() {
+    have_plans("files/honest", "answer.cu");
+}
+
+fn have_plans(folder: &str, of: &str) {
     let _beside = beside();
     let planner = Planner::open(&settings()).unwrap();
     let mut failed = Vec::new();
-    for (name, answer) in files("honest") {
-        let of = name.split('-').next().unwrap();
-        let (source, facts) = problem(&planner, of);
-        match outcome(&planner, &source, &facts, &answer).unwrap() {
+    for (name, answer) in files(folder) {
+        let problem_name = name.split('-').next().unwrap();
+        let (source, facts) = problem(&planner, problem_name);
+        match outcome(
+            &planner,
+            &source,
+            &facts,
+            Answer::named(Path::new(of), &answer),
+        )
+        .unwrap()
+        {
             Outcome::Planned(plan) => {
                 let returned = facts.outputs.as_ref().unwrap().len();
                 assert!(
@@ -101,16 +117,31 @@ fn honest_answers_have_plans() {
 
 #[test]
 fn hostile_answers_have_verdicts_and_no_plan() {
+    have_verdicts("cheats", "answer.py");
+}
+
+#[test]
+fn hostile_files_have_verdicts_and_no_plan() {
+    have_verdicts("files/cheats", "answer.cu");
+}
+
+fn have_verdicts(folder: &str, of: &str) {
     let _beside = beside();
     let planner = Planner::open(&settings()).unwrap();
     let mut failed = Vec::new();
-    for (name, answer) in files("cheats") {
-        let first = answer.lines().next().unwrap().trim_start_matches("# ");
+    for (name, answer) in files(folder) {
+        let first = answer.lines().next().unwrap();
+        let first = first.trim_start_matches("# ").trim_start_matches("// ");
         let mut words = first.splitn(3, ": ");
         let mut word = || words.next().unwrap_or_default().trim_end().to_owned();
-        let (of, label, why) = (word(), word(), word());
-        let (source, facts) = problem(&planner, &of);
-        let said = match outcome(&planner, &source, &facts, &answer) {
+        let (problem_name, label, why) = (word(), word(), word());
+        let (source, facts) = problem(&planner, &problem_name);
+        let said = match outcome(
+            &planner,
+            &source,
+            &facts,
+            Answer::named(Path::new(of), &answer),
+        ) {
             Ok(Outcome::Failed(verdict)) => {
                 let detail = verdict.detail();
                 if verdict.label().name() == label && detail.contains(&why) {
@@ -124,6 +155,29 @@ fn hostile_answers_have_verdicts_and_no_plan() {
         failed.push(format!("{name}: expected {label}: {why}\n    {said}"));
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn a_file_gets_the_memory_of_its_problem() {
+    let _beside = beside();
+    let planner = Planner::open(&settings()).unwrap();
+    let (source, facts) = problem(&planner, "layernorm");
+    let text = std::fs::read_to_string(folder("files/honest").join("layernorm-parameters.cu"));
+    let text = text.unwrap();
+    let came = outcome(&planner, &source, &facts, Answer::Cuda(&text)).unwrap();
+    let Outcome::Planned(plan) = came else {
+        panic!("{came:?}");
+    };
+    let names: Vec<&str> = plan.buffers.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["input 0", "ln.weight", "ln.bias", "own 0"]);
+    let [Step::Launch(launch)] = plan.steps.as_slice() else {
+        panic!("{:?}", plan.steps);
+    };
+    assert_eq!(launch.touches(), [0, 1, 2, 3]);
+    assert_eq!(
+        (plan.outputs[0].memory, &plan.outputs[0].strides[..]),
+        (3, &[8192, 256, 1][..])
+    );
 }
 
 #[test]
@@ -258,7 +312,7 @@ fn answers_to_the_real_problems_have_plans() {
         let problem = std::fs::read_to_string(problems.iter().find(is_it).unwrap()).unwrap();
         let facts = planner.problem(&problem).unwrap().unwrap();
         let answer = std::fs::read_to_string(&path).unwrap();
-        let came = outcome(&planner, &problem, &facts, &answer).unwrap();
+        let came = outcome(&planner, &problem, &facts, Answer::Python(&answer)).unwrap();
         assert!(matches!(came, Outcome::Planned(_)), "{name}: {came:?}");
     }
 }

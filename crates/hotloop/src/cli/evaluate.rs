@@ -57,7 +57,8 @@ them before the first answer is judged, and one judge compares the answers with 
 `problems` also takes a level, kernelbench/1, or kernelbench/1/held-out and kernelbench/1/training. \
 Other keys, with what holds without them: title, kernelbench (the checkout), count = 1 (answers a \
 problem and policy), temperature = 0, max-tokens = 2048, seed = 1, compile = false (time torch.compile \
-as well), limit = 10 (seconds a call), device = \"auto\"; adapter and api-key of a policy. The folder \
+as well), limit = 10 (seconds a call), runs = 0 (verified runs at least), reward (such as \
+{ shape = \"weighted\" }), preset (\"p3\": once at temperature 0, 100 runs), device = \"auto\"; adapter and api-key of a policy. The folder \
 gets table.md, table.csv, table.json and table.html, and --json prints table.json. Flags on sampling \
 do not count here. docs/kernelbench.md says more.
 

@@ -11,12 +11,15 @@ An answer is Python with a class ModelNew that builds its CUDA by load_inline. H
 
 A plan is no judgement: no result was compared and no time was taken. `hotloop bench module` judges answers on a GPU.
 
-Without an answer, the command reads problems and shows their shapes; TASK may then be a whole level.
+An answer whose name ends in .cu is one file of CUDA that defines a function solve. docs/kernelbench.md says what solve is called with.
+
+Without an answer, the command reads problems and shows their shapes; TASK may then be a whole level. For one problem it also shows the declaration of solve.
 
 Examples:
   hotloop bench plan kernelbench/1/19 answer.py --kernelbench ~/KernelBench
   hotloop bench plan kernelbench/1/19 answers/*.py --kernelbench ~/KernelBench --json
   hotloop bench plan ./problem.py answer.py
+  hotloop bench plan kernelbench/1/19 answer.cu --kernelbench ~/KernelBench
   hotloop bench plan kernelbench/1 --kernelbench ~/KernelBench")]
 pub(crate) struct PlanArgs {
     /// A problem such as kernelbench/1/19, a level such as kernelbench/1, or a problem's file

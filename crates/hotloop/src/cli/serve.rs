@@ -12,17 +12,21 @@ use super::how::HowArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Trainers use POST /v1/judge, or their own protocol: /get_reward (OpenRLHF), /rm (slime), /run_code \
-(SandboxFusion, verl), /reset, /step, /state and /ws (OpenEnv). POST /v1/prompts hands out prompts of the \
+(SandboxFusion, verl), /reset, /step, /state and /ws (OpenEnv), /evaluate (KernelGYM). POST /v1/prompts hands out prompts of the \
 staged search, /openapi.json describes every route, /metrics is for Prometheus.
 
 Anyone who may ask can run C code here, in the bench's sandbox. So the service listens on loopback by default. \
 Elsewhere it needs a token: one a line in --token-file, or in the environment variable HOTLOOP_TOKEN. \
 Without a token it answers only requests whose Host is localhost, a loopback address or a name that --host allows.
 
+/evaluate judges PyTorch modules for the problems that --problems names. The Python of a problem runs as your user, \
+outside of the sandbox. So only the named files run, and a client's reference_code has to be one of them.
+
 Examples:
   hotloop serve
   hotloop serve --bind 127.0.0.1:9000 --task matmul --reward ladder --threads all
   hotloop serve --bind 0.0.0.0:8000 --token-file tokens.txt --tls-cert cert.pem --tls-key key.pem
+  hotloop serve --problems ~/KernelBench --python ~/venv/bin/python
   curl -s localhost:8000/v1/judge -d '{\"task\": \"matmul\", \"candidates\": [{\"source\": \"...\"}]}'")]
 pub(crate) struct ServeArgs {
     /// Address to listen on; port 0 takes a free port
@@ -65,6 +69,17 @@ pub(crate) struct ServeArgs {
     /// Maximum size of a request in MiB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) body: u32,
+    /// Judge modules for `KernelGYM`'s clients, for the problems in this file, this folder or this
+    /// checkout of `KernelBench`; may be repeated. Needs a GPU and torch
+    #[arg(long, value_name = "PATH")]
+    pub(crate) problems: Vec<PathBuf>,
+    /// Judge modules for any problem that a client sends: its Python runs as your user, outside of the
+    /// sandbox. Needs a token
+    #[arg(long)]
+    pub(crate) any_problem: bool,
+    /// A Python that has torch, for modules [default: the first python3 in PATH that has it]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) python: Option<PathBuf>,
     /// Write the log as one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,

@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hotloop_bench::LocalBench;
+use hotloop_bench::torch::{Judge, Judging, ModuleBench};
 use hotloop_flow::{Bench, BenchError, Task};
-use hotloop_serve::{Factory, Limits, Listener, Notice, Server, Settings};
+use hotloop_serve::{Benches, Factory, Limits, Listener, Notice, Problems, Server, Settings};
 
 use crate::cli::serve::ServeArgs;
-use crate::cmd::{judge, train};
+use crate::cmd::{bench::problems, judge, train};
 use crate::failure::{Failure, Status};
 use crate::fleets;
 use crate::output::{complain, count, say, say_json};
 use crate::stop::Stop;
 
+/// Seconds that one call of a module may take.
+const MODULE_LIMIT_S: f64 = 10.0;
 /// The environment variable with a token.
 const TOKEN: &str = "HOTLOOP_TOKEN";
 
@@ -36,6 +39,13 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
         None => Ok(Box::new(LocalBench::start(bench.clone())?) as Box<dyn Bench>),
     });
     let settings = settings(arguments)?;
+    // A set-up that is refused anyway opens no GPU.
+    settings.check().map_err(Failure::from)?;
+    let modules = settings.problems.is_some().then(|| modules(arguments));
+    let benches = Benches {
+        tasks: factory,
+        modules: modules.transpose()?,
+    };
     let tasks = count(settings.tasks.len(), "task");
     let guarded = if settings.tokens.is_empty() {
         "no token"
@@ -57,13 +67,46 @@ pub(crate) fn run(arguments: &ServeArgs) -> Result<Status, Failure> {
             complain(&notice.to_string());
         }
     });
-    let server = Server::bind(settings, factory, listener)?;
+    let server = Server::bind(settings, benches, listener)?;
     server.run(stop.flag());
     Ok(if stop.asked() {
         Status::Interrupted
     } else {
         Status::Fine
     })
+}
+
+/// Makes the bench for modules. A machine that cannot judge them is an error now, and not to the
+/// first client.
+fn modules(arguments: &ServeArgs) -> Result<Factory, Failure> {
+    let how = Judging {
+        with_compiled: false,
+        limit_s: MODULE_LIMIT_S,
+        runs: 0,
+    };
+    let (settings, python) = (crate::settings::own()?, arguments.python.clone());
+    let open = move || Judge::open(&settings, python.as_deref(), how).and_then(ModuleBench::start);
+    let mut opened = Some(open()?);
+    Ok(Box::new(move || {
+        let bench = opened.take().map_or_else(&open, Ok)?;
+        Ok(Box::new(bench) as Box<dyn Bench>)
+    }))
+}
+
+/// The problems that modules may be for.
+fn problems_of(arguments: &ServeArgs) -> Result<Option<Problems>, Failure> {
+    if arguments.problems.is_empty() && !arguments.any_problem {
+        return Ok(None);
+    }
+    let mut texts = Vec::new();
+    for path in &arguments.problems {
+        let found = problems::within(path)?;
+        texts.extend(found.into_iter().map(|problem| problem.source));
+    }
+    Ok(Some(Problems {
+        texts,
+        any: arguments.any_problem,
+    }))
 }
 
 /// The service's scope on a fleet. Services on one host have different addresses, and a restarted
@@ -92,6 +135,7 @@ fn settings(arguments: &ServeArgs) -> Result<Settings, Failure> {
     settings.task.clone_from(&arguments.task);
     settings.reward = arguments.reward;
     settings.set.clone_from(&arguments.set);
+    settings.problems = problems_of(arguments)?;
     settings.limits = Limits {
         wait: Duration::from_secs_f64(arguments.wait),
         rate: f64::from(arguments.rate),

@@ -61,6 +61,32 @@ fn fixture(name: &str) -> String {
 }
 
 #[test]
+fn a_file_of_cuda_is_planned_like_an_answer_in_python() {
+    let (problem, answer) = (
+        fixture("problems/layernorm.py"),
+        fixture("files/honest/layernorm-parameters.cu"),
+    );
+    let planned = &lines(&["bench", "plan", &problem, &answer, "--json"])[0];
+    assert_eq!(planned["verdict"], "planned", "{planned}");
+    assert_eq!(planned["plan"]["steps"][0]["kernel"], "normalise");
+    let solve = "extern \"C\" void solve(const float* input0, const float* ln_weight, const float* ln_bias, \
+        float* output0)";
+    assert_eq!(
+        lines(&["bench", "plan", &problem, "--json"])[0]["solve"],
+        solve
+    );
+    let (status, out, _) = ended(&mut hotloop(&["bench", "plan", &problem]));
+    assert!(status == 0 && out.contains(solve), "{out}");
+    let refused = fixture("files/cheats/launches-nothing.cu");
+    let relu = fixture("problems/relu.py");
+    let (_, out, error) = ended(&mut hotloop(&[
+        "bench", "module", &relu, &refused, "--reward", "weighted",
+    ]));
+    assert!(out.contains("refused"), "{out}{error}");
+    assert!(out.contains("Mean reward by `weighted`: 0.000."), "{out}");
+}
+
+#[test]
 fn an_answer_is_planned_without_a_gpu() {
     let (problem, answer) = (
         fixture("problems/sum.py"),

@@ -8,6 +8,7 @@ mod cuda; // CUDA tasks on whatever machine this is
 mod discover; // arms with equal budgets, and a verdict
 mod evaluate; // policies side by side, programs beside the corpus
 mod fleet; // many machines: processes, hosts behind ssh, jobs of Slurm
+mod gym; // KernelGYM asks the service, and an emulated GPU judges
 mod input; // whatever is given, there is a verdict or a clear error
 mod judge; // what `hotloop judge` prints
 mod model; // models are told, asked, trained and reported on

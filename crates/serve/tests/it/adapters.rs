@@ -237,32 +237,6 @@ fn sandbox_fusion_is_told_of_a_compiler_and_a_run() {
     assert_eq!(service.post("/run_code", &python).0, 400);
 }
 
-/// Its client tries again at 429 and 503, and shows the reason of any other status.
-#[test]
-fn kernelgym_is_told_that_its_modules_are_not_judged() {
-    let service = start();
-    let module = json!({"task_id": "t-1", "reference_code": "class Model: pass", "kernel_code": "class ModelNew: pass",
-        "entry_point": "Model", "backend": "triton", "num_correct_trials": 5, "num_perf_trials": 100, "timeout": 60});
-    let (status, head, body) = service.send(
-        "POST",
-        "/evaluate",
-        &[],
-        Some(module.to_string().as_bytes()),
-    );
-    let reason = "kernelgym evaluates pytorch modules, which hotloop does not judge";
-    assert_eq!(status, 501);
-    assert!(
-        head.starts_with(&format!("http/1.1 501 {reason}\r\n")),
-        "{head}"
-    );
-    assert!(
-        String::from_utf8_lossy(&body)
-            .to_lowercase()
-            .contains(reason)
-    );
-    assert_eq!(service.submitted(), 0);
-}
-
 #[test]
 fn openenv_resets_and_steps_over_http() {
     let service = start();

@@ -9,12 +9,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hotloop_flow::bench::Seconds;
+use hotloop_flow::measured::Baseline;
 use hotloop_flow::task::TaskFiles;
 use hotloop_flow::verdict::{Measured, Mismatch};
 use hotloop_flow::{
     Bench, BenchError, Device, Job, JobId, Judgement, MachineFacts, Reply, Roof, Task, Verdict,
 };
-use hotloop_serve::{Factory, Listener, Notice, Server, Settings};
+use hotloop_serve::{Benches, Factory, Listener, Notice, Server, Settings};
 use serde_json::Value;
 
 /// What the tests know of the bench and tell it.
@@ -92,7 +93,7 @@ impl Bench for FakeBench {
 }
 
 /// The verdict that stands in a candidate, as in `/* wrong */` or `/* 12.5 GFLOPS */`; the seed has
-/// 2.
+/// 2. A module says `/* 3 times torch */`.
 fn judged(source: &str, of_seed: &str, times: f64) -> Result<Judgement, BenchError> {
     let said = source
         .split("/*")
@@ -119,6 +120,15 @@ fn judged(source: &str, of_seed: &str, times: f64) -> Result<Judgement, BenchErr
         "bug" => panic!("a bug of the bench"),
         "machine failure" => return Err(BenchError::machine("the machine tripped")),
         "NaN" => Verdict::Correct(measured(f64::NAN)),
+        faster if faster.ends_with(" times torch") => {
+            let times: f64 = faster.split(' ').next().unwrap().parse().unwrap();
+            let mut measured = Measured::steady(None, 2e-3);
+            measured.baseline = Some(Baseline {
+                name: "torch, eager".to_owned(),
+                seconds: times * measured.seconds,
+            });
+            Verdict::Correct(measured)
+        }
         speed => Verdict::Correct(measured(
             times * speed.trim_end_matches(" GFLOPS").parse::<f64>().unwrap(),
         )),
@@ -190,23 +200,29 @@ impl Service {
         let mut settings = Settings::new(["matmul", "fft"].map(task), folder.path().join("runs"));
         change(&mut settings);
         let control = Arc::new(Control::default());
-        let own = Arc::clone(&control);
-        let factory: Factory = Box::new(move || {
-            own.started.fetch_add(1, Ordering::SeqCst);
-            while own.slow.load(Ordering::SeqCst) {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            let (control, moved) = (Arc::clone(&own), own.moved.load(Ordering::SeqCst));
-            Ok(Box::new(FakeBench {
-                control,
-                moved,
-                jobs: VecDeque::new(),
-            }) as Box<dyn Bench>)
-        });
+        let factory = || -> Factory {
+            let own = Arc::clone(&control);
+            Box::new(move || {
+                own.started.fetch_add(1, Ordering::SeqCst);
+                while own.slow.load(Ordering::SeqCst) {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                let (control, moved) = (Arc::clone(&own), own.moved.load(Ordering::SeqCst));
+                Ok(Box::new(FakeBench {
+                    control,
+                    moved,
+                    jobs: VecDeque::new(),
+                }) as Box<dyn Bench>)
+            })
+        };
+        let benches = Benches {
+            tasks: factory(),
+            modules: settings.problems.is_some().then(factory),
+        };
         let notices = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&notices);
         let listener: Listener = Arc::new(move |notice| heard.lock().unwrap().push(notice.clone()));
-        let server = Server::bind(settings, factory, listener).unwrap();
+        let server = Server::bind(settings, benches, listener).unwrap();
         let address = server.address();
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);

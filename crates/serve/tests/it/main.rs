@@ -7,6 +7,7 @@ mod fake; // the bench, the service and a client for the tests
 mod guard; // who and what is refused
 mod hostile; // clients that hang up, send garbage or never read
 mod judging; // POST /v1/judge
+mod kernelgym; // evaluations of modules
 mod prompts; // the staged search for foreign trainers
 mod tls;
 mod typos; // keys that nobody knows // certificates, good and expired

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hotloop_serve::{Notice, Server, Settings};
+use hotloop_serve::{Factory, Notice, Server, Settings};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
@@ -102,7 +102,7 @@ fn files_that_are_no_certificate_are_named() {
     let bind = |cert: &std::path::Path, key: &std::path::Path| {
         let mut settings = Settings::new([], folder.path().to_owned());
         settings.tls = Some((cert.to_owned(), key.to_owned()));
-        let never = Box::new(|| Err(hotloop_flow::BenchError::machine("never")));
+        let never: Factory = Box::new(|| Err(hotloop_flow::BenchError::machine("never")));
         Server::bind(settings, never, Arc::new(|_| {}))
             .err()
             .map(|refusal| refusal.what)

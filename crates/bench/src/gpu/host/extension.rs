@@ -73,6 +73,11 @@ impl Extensions {
         })
     }
 
+    /// What records files without torch.
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
     /// Compiles, checks and links an extension, unless that was done before.
     pub(crate) fn build(
         &self,

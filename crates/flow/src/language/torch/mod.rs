@@ -3,5 +3,5 @@
 mod answer;
 mod prompt;
 
-pub use answer::code;
+pub use answer::{Code, code};
 pub use prompt::{EXAMPLE_ANSWER, EXAMPLE_PROBLEM, prompt};

@@ -3,10 +3,12 @@
 mod record;
 mod sitting;
 mod text;
+pub(in crate::cmd) mod worth;
 
 use hotloop_bench::torch::Judging;
 use hotloop_flow::ErrorKind;
 use hotloop_flow::fast::Scores;
+use hotloop_flow::statistics::mean;
 use serde_json::json;
 
 use super::problems;
@@ -24,7 +26,9 @@ pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
     let how = Judging {
         with_compiled: !arguments.no_compile,
         limit_s: arguments.limit,
+        runs: arguments.runs,
     };
+    worth::check(arguments.reward)?;
     let mut sitting = {
         let _progress = Progress::spinner("preparing the machine", !arguments.json);
         Sitting::open(how, arguments.python.as_deref(), arguments.out.as_deref())?
@@ -41,8 +45,10 @@ pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
             came.iter().try_for_each(|record| sitting.keep(record))?;
             came
         };
+        let reward = arguments.reward.zip(came.as_ref().ok());
         let line = Line {
             answer: path.display().to_string(),
+            reward: reward.and_then(|(shape, record)| worth::earned(shape, record)),
             came,
         };
         progress.answered(1);
@@ -54,7 +60,7 @@ pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
     });
     drop(progress);
     // A failure does not take back what was judged before it.
-    show(&made, &sitting.circumstances, arguments.json);
+    show(&made, &sitting.circumstances, arguments);
     ended?;
     let failed = |line: &Line| line.came.as_ref().err().map(|failed| failed.kind);
     let kinds: Vec<ErrorKind> = made.iter().filter_map(failed).collect();
@@ -69,14 +75,20 @@ pub(super) fn run(arguments: &ModuleArgs) -> Result<Status, Failure> {
 
 fn tell(line: &Line) -> bool {
     match &line.came {
-        Ok(record) => say_json(record),
+        Ok(record) => {
+            let mut told = json!(record);
+            if let Some(reward) = line.reward {
+                told["reward"] = json!(reward);
+            }
+            say_json(&told)
+        }
         Err(failed) => {
             say_json(&json!({"answer": line.answer, "verdict": null, "failed": failed.why}))
         }
     }
 }
 
-fn show(made: &[Line], circumstances: &Circumstances, is_json: bool) {
+fn show(made: &[Line], circumstances: &Circumstances, arguments: &ModuleArgs) {
     if made.is_empty() {
         return;
     }
@@ -84,8 +96,14 @@ fn show(made: &[Line], circumstances: &Circumstances, is_json: bool) {
     let records = made.iter().filter_map(|line| line.came.as_ref().ok());
     let judged: Vec<_> = records.map(Record::scored).collect();
     let scores = Scores::of(&judged);
-    if is_json {
-        say_json(&json!({"scores": scores}));
+    let rewards: Vec<f64> = made.iter().filter_map(|line| line.reward).collect();
+    let mean = (!rewards.is_empty()).then(|| mean(&rewards));
+    if arguments.json {
+        let mut told = json!({"scores": scores});
+        if let Some(reward) = arguments.reward {
+            told["reward"] = json!({"shape": reward, "mean": mean});
+        }
+        say_json(&told);
         return;
     }
     let gpu = circumstances.gpu.as_deref().unwrap_or("no GPU");
@@ -96,4 +114,7 @@ fn show(made: &[Line], circumstances: &Circumstances, is_json: bool) {
         text::table(made),
         text::summary(&scores, without),
     ));
+    if let (Some(reward), Some(mean)) = (arguments.reward, mean) {
+        say(&format!("Mean reward by `{}`: {mean:.3}.", reward.name()));
+    }
 }

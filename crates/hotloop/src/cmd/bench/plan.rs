@@ -5,7 +5,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use hotloop_bench::torch::{Compiled, Facts, ModulePlan, Outcome, Planner};
+use hotloop_bench::torch::{Answer, Compiled, Facts, ModulePlan, Outcome, Planner};
 use serde::Serialize;
 
 use crate::cli::plan::PlanArgs;
@@ -42,7 +42,8 @@ pub(super) fn run(arguments: &PlanArgs) -> Result<Status, Failure> {
     let ended = arguments.answers.iter().try_for_each(|path| {
         let answer = problems::answer(path)?;
         let begin = std::time::Instant::now();
-        let outcome = planner.plan(&problem.source, &facts, &answer)?;
+        let answer = Answer::named(path, &answer);
+        let outcome = planner.plan(&problem.source, &facts, answer)?;
         progress.answered(1);
         let one = Planned {
             name: path.display().to_string(),

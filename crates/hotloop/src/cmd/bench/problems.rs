@@ -8,6 +8,9 @@ use crate::failure::Failure;
 /// Bytes of the longest answer that is read.
 const LONGEST: u64 = 1 << 20;
 
+/// Folders of which a checkout has one at least.
+const PARTS: [&str; 5] = ["KernelBench", "level1", "level2", "level3", "level4"];
+
 /// A problem with its text.
 pub(in crate::cmd) struct Named {
     pub(in crate::cmd) name: String,
@@ -17,10 +20,7 @@ pub(in crate::cmd) struct Named {
 /// The problem of a file or of a checkout, or all problems of a level.
 pub(in crate::cmd) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<Named>, Failure> {
     if Path::new(task).extension().is_some_and(|end| end == "py") {
-        let source =
-            fs_err::read_to_string(task).map_err(|error| Failure::user(error.to_string()))?;
-        let name = task.to_owned();
-        return Ok(vec![Named { name, source }]);
+        return Ok(vec![read(Path::new(task))?]);
     }
     let Some(folder) = checkout else {
         return Err(Failure::user(format!("{task} is a problem of KernelBench"))
@@ -47,6 +47,41 @@ pub(in crate::cmd) fn named(task: &str, checkout: Option<&Path>) -> Result<Vec<N
         );
     }
     Ok(found)
+}
+
+/// The problems of a file, of a checkout, or in the Python files of a folder.
+pub(in crate::cmd) fn within(path: &Path) -> Result<Vec<Named>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![read(path)?]);
+    }
+    if PARTS.iter().any(|part| path.join(part).is_dir()) {
+        let all = kernelbench::checkout(path)?.all.into_iter();
+        let named = all.map(|problem| Named {
+            name: problem.name(),
+            source: problem.source,
+        });
+        return Ok(named.collect());
+    }
+    let failed = |error: std::io::Error| Failure::user(error.to_string());
+    let mut files = Vec::new();
+    for entry in fs_err::read_dir(path).map_err(failed)? {
+        files.push(entry.map_err(failed)?.path());
+    }
+    files.retain(|file| file.extension().is_some_and(|end| end == "py"));
+    files.sort();
+    if files.is_empty() {
+        return Err(Failure::user(format!(
+            "{}: it holds no Python files and is no checkout of KernelBench",
+            path.display()
+        )));
+    }
+    files.iter().map(|file| read(file)).collect()
+}
+
+fn read(path: &Path) -> Result<Named, Failure> {
+    let source = fs_err::read_to_string(path).map_err(|error| Failure::user(error.to_string()))?;
+    let name = path.display().to_string();
+    Ok(Named { name, source })
 }
 
 /// The answers with their problems, in the order of the problems. Where there are several, an

@@ -133,7 +133,8 @@ impl Station {
         self.run_module(on, Draw::Plain, &mut trial)?;
         let first = trial.runs.pop();
         let expected = first.map_or(0.0, |run| run.clocked.seconds);
-        let mut order = vec![Draw::Plain; timing::runs_of(expected).max(RUNS - 1)];
+        let least = timing::runs_of(expected).max(RUNS - 1);
+        let mut order = vec![Draw::Plain; least.max(on.work.runs as usize)];
         for draw in on.known.others() {
             let at = self.fresh.index(order.len() + 1);
             order.insert(at, draw);
@@ -176,7 +177,8 @@ impl Station {
         {
             self.lose_runner();
         }
-        if trial.spent_s > BUDGET_CALLS * work.limit_s {
+        let budget = BUDGET_CALLS.max(f64::from(work.runs));
+        if trial.spent_s > budget * work.limit_s {
             return Err(Stop::answer(Answer::TimedOut(work.limit_s)));
         }
         if draw == Draw::Plain {
@@ -201,7 +203,8 @@ impl Station {
             if again > 0 {
                 trial.runs.clear();
             }
-            while !timing::is_enough(&trial.runs) {
+            let least = on.work.runs as usize;
+            while trial.runs.len() < least || !timing::is_enough(&trial.runs) {
                 self.run_module(on, Draw::Plain, trial)?;
             }
             let idle = self.idle()?;
@@ -386,6 +389,7 @@ mod tests {
             outputs,
             with_compiled: false,
             limit_s: 1.0,
+            runs: 0,
         }
     }
 

@@ -169,6 +169,7 @@ mod tests {
             outputs: vec![returned(&[3, 5]), returned(&[]), returned(&[100])],
             with_compiled: false,
             limit_s: 1.0,
+            runs: 0,
         }
     }
 

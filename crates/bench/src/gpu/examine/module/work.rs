@@ -23,6 +23,8 @@ pub(crate) struct ModuleWork {
     pub(crate) with_compiled: bool,
     /// Seconds that one call may take.
     pub(crate) limit_s: f64,
+    /// Runs on plain inputs that are timed at least.
+    pub(crate) runs: u32,
 }
 
 /// What a module is given.

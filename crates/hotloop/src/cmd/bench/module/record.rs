@@ -4,6 +4,8 @@ use std::path::Path;
 
 use hotloop_bench::torch::{Judged, Measured, Times};
 use hotloop_flow::fast::{Over, Scored};
+use hotloop_flow::measured::{Checks, Work};
+use hotloop_flow::verdict::{Mismatch, Phase};
 use hotloop_flow::{Label, Timing, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +24,9 @@ pub(in crate::cmd) struct Asked {
     /// Whether `torch.compile` was asked for.
     with_compiled: bool,
     limit_s: f64,
+    /// Timed runs that were asked for at least.
+    #[serde(default)]
+    runs: u32,
     /// The GPU that judged, if there was one.
     gpu: Option<String>,
     /// The version of torch.
@@ -37,6 +42,9 @@ pub(in crate::cmd) struct Record {
     /// Why it is not correct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cmd) why: Option<String>,
+    /// What took too long, if something did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    during: Option<Phase>,
     /// Seconds of one call: the median.
     pub(in crate::cmd) seconds: Option<f64>,
     pub(in crate::cmd) eager_s: Option<f64>,
@@ -53,6 +61,7 @@ pub(in crate::cmd) struct Record {
 pub(in crate::cmd) struct Circumstances {
     pub(in crate::cmd) with_compiled: bool,
     pub(in crate::cmd) limit_s: f64,
+    pub(in crate::cmd) runs: u32,
     pub(in crate::cmd) gpu: Option<String>,
     pub(in crate::cmd) torch: Option<String>,
 }
@@ -67,6 +76,7 @@ impl Circumstances {
             text: hash(text),
             with_compiled: self.with_compiled,
             limit_s: self.limit_s,
+            runs: self.runs,
             gpu: self.gpu.clone(),
             torch: self.torch.clone(),
         }
@@ -92,6 +102,10 @@ impl Record {
             asked,
             verdict: label,
             why: (label != Label::Correct).then(|| judged.verdict.detail()),
+            during: match judged.verdict {
+                Verdict::TimedOut { during, .. } => Some(during),
+                _ => None,
+            },
             seconds,
             eager_s,
             compiled_s,
@@ -99,6 +113,50 @@ impl Record {
             over_compiled: own_s.zip(compiled_s).map(|(own_s, it)| it / own_s),
             error: error.filter(|error| error.is_finite()),
             timing: measured.map(|measured| measured.timing.clone()),
+        }
+    }
+
+    /// The verdict, as far as a reward reads it.
+    pub(super) fn judged(&self) -> Verdict {
+        let why = || self.why.clone().unwrap_or_default();
+        match self.verdict {
+            Label::Malformed => Verdict::Malformed { why: why() },
+            Label::Refused => Verdict::Refused { why: why() },
+            Label::NotCompiled => Verdict::NotCompiled { diagnostics: why() },
+            Label::TimedOut => Verdict::TimedOut {
+                limit_s: self.asked.limit_s,
+                during: self.during.unwrap_or(Phase::Run),
+            },
+            Label::Crashed => Verdict::Crashed { how: why() },
+            Label::Wrong => Verdict::Wrong(Mismatch {
+                why: why(),
+                error: self.error.unwrap_or(f64::INFINITY),
+                paper: false,
+            }),
+            Label::Suspect => Verdict::Suspect {
+                why: why(),
+                measured: self.measured(),
+            },
+            Label::Correct => Verdict::Correct(self.measured()),
+        }
+    }
+
+    fn measured(&self) -> hotloop_flow::Measured {
+        let seconds = self.seconds.unwrap_or(f64::NAN);
+        hotloop_flow::Measured {
+            seconds,
+            work: Work::default(),
+            baseline: None,
+            roof: None,
+            checks: Checks {
+                paper: true,
+                strict: true,
+                error: self.error.unwrap_or_default(),
+            },
+            timing: self
+                .timing
+                .clone()
+                .unwrap_or_else(|| Timing::steady(seconds)),
         }
     }
 
@@ -145,6 +203,7 @@ mod tests {
         let circumstances = Circumstances {
             with_compiled: true,
             limit_s: 10.0,
+            runs: 0,
             gpu: None,
             torch: None,
         };

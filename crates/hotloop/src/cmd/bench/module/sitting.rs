@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use hotloop_bench::torch::{Facts, Judge, Judging};
-use hotloop_flow::{Device, ErrorKind};
+use hotloop_bench::torch::{Answer, Facts, Judge, Judging};
+use hotloop_flow::{Device, ErrorKind, Reward};
 
 use super::record::{Circumstances, Record};
 use crate::cmd::bench::lines;
@@ -27,6 +27,8 @@ pub(in crate::cmd) struct Sitting {
     pub(in crate::cmd) circumstances: Circumstances,
     known: Vec<Record>,
     out: Option<(File, PathBuf)>,
+    /// What answers earn, if that is asked for.
+    pub(in crate::cmd) reward: Option<Reward>,
     /// The problem that was read last, by its name.
     read: Option<(String, Read)>,
 }
@@ -53,6 +55,7 @@ impl Sitting {
         let circumstances = Circumstances {
             with_compiled: how.with_compiled,
             limit_s: how.limit_s,
+            runs: how.runs,
             gpu: judge.device().map(named),
             torch: judge.torch().map(str::to_owned),
         };
@@ -61,6 +64,7 @@ impl Sitting {
             circumstances,
             known,
             out,
+            reward: None,
             read: None,
         })
     }
@@ -102,7 +106,7 @@ impl Sitting {
         let asked = self.circumstances.asked(problem, path, answer);
         Ok(self
             .judge
-            .judge(&problem.source, &facts, answer)
+            .judge(&problem.source, &facts, Answer::named(path, answer))
             .map(|judged| Record::of(asked, &judged))
             .map_err(|error| failed(error.kind, error.what)))
     }

@@ -10,6 +10,8 @@ use crate::output::{count, number, seconds};
 /// What became of an answer.
 pub(super) struct Line {
     pub(super) answer: String,
+    /// What it earns, if a reward was asked for and it has one.
+    pub(super) reward: Option<f64>,
     pub(super) came: Came,
 }
 
@@ -24,14 +26,24 @@ pub(super) fn table(lines: &[Line]) -> String {
         .right("over eager")
         .right("over compiled")
         .right("error");
+    let with_reward = lines.iter().any(|line| line.reward.is_some());
+    if with_reward {
+        table = table.right("reward");
+    }
     let time = |value: Option<f64>| value.map_or("-".to_owned(), seconds);
     let ratio = |value: Option<f64>| value.map_or("-".to_owned(), number);
-    for Line { answer, came } in lines {
+    for Line {
+        answer,
+        reward,
+        came,
+    } in lines
+    {
         let record = match came {
             Ok(record) => record,
             Err(Failed { kind, why }) => {
-                let dash = "-";
-                table.row([answer, "no verdict", dash, dash, dash, dash, dash, dash]);
+                let mut cells = vec![answer.as_str(), "no verdict"];
+                cells.resize(8 + usize::from(with_reward), "-");
+                table.row(cells);
                 let what = match kind {
                     ErrorKind::Machine => "the machine failed: ",
                     ErrorKind::User => "",
@@ -40,7 +52,7 @@ pub(super) fn table(lines: &[Line]) -> String {
                 continue;
             }
         };
-        table.row([
+        let mut cells = vec![
             answer.clone(),
             record.verdict.name().to_owned(),
             time(record.seconds),
@@ -51,7 +63,11 @@ pub(super) fn table(lines: &[Line]) -> String {
             record
                 .error
                 .map_or("-".to_owned(), |error| format!("{error:.1e}")),
-        ]);
+        ];
+        if with_reward {
+            cells.push(reward.map_or("-".to_owned(), |reward| format!("{reward:.3}")));
+        }
+        table.row(cells);
         for line in record.why.iter().flat_map(|why| why.lines()).take(DETAIL) {
             table.below(format!("  {}", clean(line)));
         }

@@ -1,6 +1,6 @@
 //! The shapes of problems, as `hotloop bench plan` shows them.
 
-use hotloop_bench::torch::Planner;
+use hotloop_bench::torch::{Planner, prototype};
 use serde_json::json;
 
 use super::text;
@@ -13,11 +13,14 @@ use crate::output::{count, say, say_json};
 pub(super) fn show(planner: &Planner, problems: &[Named], json: bool) -> Result<Status, Failure> {
     let mut table = Table::new().left("problem").left("shapes");
     let mut read = 0;
+    let mut solve = String::new();
     for problem in problems {
         let facts = planner.problem(&problem.source)?;
         if json {
             say_json(&match &facts {
-                Ok(facts) => json!({"task": problem.name, "facts": facts}),
+                Ok(facts) => json!({
+                    "task": problem.name, "facts": facts, "solve": prototype(facts).ok(),
+                }),
                 Err(why) => json!({"task": problem.name, "why": why}),
             });
         }
@@ -25,13 +28,20 @@ pub(super) fn show(planner: &Planner, problems: &[Named], json: bool) -> Result<
             Ok(facts) => {
                 read += 1;
                 table.row([problem.name.as_str(), &text::of_problem(&facts)]);
+                if problems.len() == 1 {
+                    let told = prototype(&facts).map_or_else(
+                        |why| format!("\nIt has no answers in CUDA alone: {why}"),
+                        |it| format!("\nAn answer in CUDA alone defines\n  {it}"),
+                    );
+                    solve.push_str(&told);
+                }
             }
             Err(why) => table.row([problem.name.as_str(), &format!("cannot be read: {why}")]),
         }
     }
     if !json {
         say(&format!(
-            "{}\n\n{read} of {} read",
+            "{}\n\n{read} of {} read{solve}",
             table.render(),
             count(problems.len(), "problem")
         ));

@@ -1,11 +1,11 @@
 //! What became of one answer.
 
 use hotloop_flow::fast::{Over, Scored};
-use hotloop_flow::{ErrorKind, Label};
+use hotloop_flow::{ErrorKind, Label, Reward};
 use serde::Serialize;
 
 use super::answers::Answer;
-use crate::cmd::bench::module::{Came, Failed};
+use crate::cmd::bench::module::{Came, Failed, worth};
 
 /// An answer and its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,6 +29,8 @@ pub(super) struct Fate {
     /// How many times as fast as both, if it is correct.
     pub(super) over_eager: Option<f64>,
     pub(super) over_compiled: Option<f64>,
+    /// What it earns, if a reward was asked for and it has one.
+    pub(super) reward: Option<f64>,
     /// Whose fault it is that there is no verdict.
     #[serde(skip)]
     pub(super) failed: Option<ErrorKind>,
@@ -50,21 +52,23 @@ impl Fate {
             compiled_s: None,
             over_eager: None,
             over_compiled: None,
+            reward: None,
             failed: None,
         }
     }
 
-    /// An answer in which there is no Python.
-    pub(super) fn malformed(answer: &Answer, why: String) -> Self {
+    /// An answer in which there is no code.
+    pub(super) fn malformed(answer: &Answer, why: String, reward: Option<Reward>) -> Self {
         Self {
             verdict: Some(Label::Malformed),
             why: Some(why),
+            reward: reward.and_then(worth::of_none),
             ..Self::open(answer)
         }
     }
 
     /// An answer that was judged.
-    pub(super) fn of(answer: &Answer, came: &Came) -> Self {
+    pub(super) fn of(answer: &Answer, came: &Came, reward: Option<Reward>) -> Self {
         let open = Self::open(answer);
         match came {
             Ok(record) => Self {
@@ -75,6 +79,7 @@ impl Fate {
                 compiled_s: record.compiled_s,
                 over_eager: record.over_eager,
                 over_compiled: record.over_compiled,
+                reward: reward.and_then(|reward| worth::earned(reward, record)),
                 ..open
             },
             Err(Failed { kind, why }) => Self {

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use hotloop_flow::Reward;
 use hotloop_policy::Device;
 use serde::Deserialize;
 
+use crate::cmd::bench::module::worth;
 use crate::failure::Failure;
 use crate::{models, nano};
 
@@ -32,6 +34,12 @@ pub(super) struct SweepFile {
     /// Seconds that one call of an answer may take.
     #[serde(default = "limit")]
     pub(super) limit: f64,
+    /// Verified runs that are timed at least; with 0 the bench decides.
+    #[serde(default)]
+    pub(super) runs: u32,
+    /// What answers earn.
+    pub(super) reward: Option<Reward>,
+    preset: Option<String>,
     /// Where local models compute.
     #[serde(default = "device")]
     device: String,
@@ -50,6 +58,12 @@ pub(super) struct PolicyEntry {
     /// The environment variable with its key.
     pub(super) api_key: Option<String>,
 }
+
+/// The preset that evaluates as Garg, Heo and Mou do, and its runs.
+const P3: &str = "p3";
+const P3_RUNS: u32 = 100;
+/// Runs that may be asked for.
+const RUNS: u32 = 1000;
 
 fn one() -> u32 {
     1
@@ -86,11 +100,15 @@ impl SweepFile {
         let wrong = |why: String| Failure::user(format!("{}: {why}", path.display()));
         let text =
             fs_err::read_to_string(path).map_err(|error| Failure::user(error.to_string()))?;
-        let suite: Self = toml::from_str(&text).map_err(|error| {
+        let mut suite: Self = toml::from_str(&text).map_err(|error| {
             wrong(error.to_string())
                 .hint("docs/kernelbench.md explains every key of a suite of problems")
         })?;
         suite.check().map_err(|(why, hint)| wrong(why).hint(hint))?;
+        worth::check(suite.reward)?;
+        if suite.preset.is_some() && suite.runs == 0 {
+            suite.runs = P3_RUNS;
+        }
         Ok(suite)
     }
 
@@ -134,6 +152,21 @@ impl SweepFile {
             "it is the number of seconds that one call of an answer may take",
         )?;
         because(
+            self.runs > RUNS,
+            "`runs` is above 1000",
+            "it is the number of runs that are timed at least",
+        )?;
+        because(
+            self.preset.as_ref().is_some_and(|preset| preset != P3),
+            "`preset` is none",
+            "there is \"p3\"",
+        )?;
+        because(
+            self.preset.is_some() && (self.count, self.temperature) != (1, 0.0),
+            "`preset` asks once at temperature 0",
+            "leave `count` and `temperature` out, or leave `preset` out and set `runs`",
+        )?;
+        because(
             self.device.parse::<Device>().is_err(),
             "`device` is none",
             "choose \"auto\", \"cpu\" or \"cuda\"",
@@ -143,6 +176,10 @@ impl SweepFile {
             "`count` is above 1 and `temperature` is 0, so all answers would be the same",
             "set `temperature`, such as 0.8, or leave `count` out",
         )?;
+        self.check_policies()
+    }
+
+    fn check_policies(&self) -> Result<(), (String, &'static str)> {
         let mut seen = BTreeSet::new();
         for entry in &self.policy {
             if entry.name.trim().is_empty() || !seen.insert(&entry.name) {
@@ -276,6 +313,18 @@ mod tests {
     }
 
     #[test]
+    fn a_preset_asks_once_and_times_a_hundred_runs() {
+        let suite = |line: &str| read(&format!("{HEAD}{line}\n{POLICY}")).unwrap();
+        assert_eq!(suite("preset = \"p3\"").runs, 100);
+        assert_eq!(suite("preset = \"p3\"\nruns = 30").runs, 30);
+        assert_eq!(suite("").runs, 0);
+        let reward = "reward = { shape = \"composite\", alpha = 0.5, beta = 0.5 }";
+        assert_eq!(suite(reward).reward.map(Reward::name), Some("composite"));
+        let sol = read(&format!("{HEAD}reward = {{ shape = \"sol\" }}\n{POLICY}")).unwrap_err();
+        assert!(sol.what().contains("`sol`"), "{}", sol.what());
+    }
+
+    #[test]
     fn every_key_is_read() {
         let suite = read(&format!(
             "title = \"t\"\nkernelbench = \"kb\"\n{HEAD}count = 4\ntemperature = 1\n\
@@ -313,6 +362,13 @@ mod tests {
             ("max-tokens = 0", "`max-tokens`"),
             ("temperature = 11", "`temperature`"),
             ("limit = 0", "`limit`"),
+            ("runs = 1001", "`runs`"),
+            ("preset = \"p4\"", "`preset`"),
+            (
+                "preset = \"p3\"\ncount = 2\ntemperature = 1",
+                "`preset` asks once",
+            ),
+            ("reward = { shape = \"wieghted\" }", "reward"),
             ("device = \"tpu\"", "`device`"),
             ("compile = 1", "compile"),
         ] {
@@ -344,10 +400,15 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_suite_is_sound() {
+    fn the_shipped_suites_are_sound() {
         let path = "../../experiments/kernelbench-suite.toml";
         let suite = SweepFile::read(Path::new(path)).unwrap();
         assert_eq!((suite.problems.len(), suite.policy.len()), (20, 2));
+        let p3 = SweepFile::read(Path::new("../../experiments/kernelbench-p3.toml")).unwrap();
+        assert_eq!(
+            (p3.runs, p3.reward.map(Reward::name)),
+            (100, Some("composite"))
+        );
     }
 
     #[test]

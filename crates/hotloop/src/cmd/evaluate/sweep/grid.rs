@@ -47,7 +47,7 @@ fn titles() -> Vec<String> {
         "torch",
     ];
     let fast = THRESHOLDS.map(|threshold| format!("fast_{threshold}"));
-    let after = ["speed-up", "tokens", "seconds"];
+    let after = ["speed-up", "reward", "tokens", "seconds"];
     let own = |titles: &[&str]| -> Vec<String> { titles.iter().map(|&it| it.to_owned()).collect() };
     [own(&before), fast.to_vec(), own(&after)].concat()
 }
@@ -75,6 +75,7 @@ fn cells(row: &Row) -> Vec<String> {
     cells.extend((0..THRESHOLDS.len()).map(|at| text(fast.map(|fast| percent(fast[at])))));
     cells.extend([
         text(row.speed_up.map(times)),
+        text(scores.and_then(|scores| Some(format!("{:.3}", scores.reward?)))),
         text(scores.and_then(|scores| Some(scores.tokens?.to_string()))),
         text(scores.map(|scores| number(scores.writing_s))),
     ]);
@@ -224,10 +225,17 @@ pub(super) fn markdown(sheet: &Sheet) -> String {
 pub(super) fn circumstances(sheet: &Sheet) -> String {
     let asked = &sheet.asked;
     format!(
-        "{} a problem and policy, temperature {}, at most {} tokens. {}, torch {}, TF32 off.",
+        "{} a problem and policy, temperature {}, at most {} tokens.{}{} {}, torch {}, TF32 off.",
         hotloop_flow::count(asked.count as usize, "answer"),
         asked.temperature,
         asked.max_tokens,
+        match asked.runs {
+            0 => String::new(),
+            runs => format!(" At least {runs} verified runs an answer."),
+        },
+        asked.reward.map_or(String::new(), |reward| {
+            format!(" Reward {}.", reward.name())
+        }),
         sheet.gpu.as_deref().unwrap_or("No GPU"),
         sheet.torch.as_deref().unwrap_or("none")
     )
@@ -252,7 +260,7 @@ pub(super) fn csv(sheet: &Sheet) -> String {
     .map(str::to_owned)
     .to_vec();
     titles.extend(THRESHOLDS.map(|threshold| format!("fast_{threshold}")));
-    titles.extend(["speed_up", "tokens", "writing_seconds"].map(str::to_owned));
+    titles.extend(["speed_up", "reward", "tokens", "writing_seconds"].map(str::to_owned));
     let mut lines = vec![titles.join(",")];
     let figure = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let whole = |value: Option<usize>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -277,6 +285,7 @@ pub(super) fn csv(sheet: &Sheet) -> String {
         cells.extend((0..THRESHOLDS.len()).map(|at| figure(fast.map(|fast| fast[at]))));
         cells.extend([
             figure(row.speed_up),
+            figure(scores.and_then(|scores| scores.reward)),
             whole(scores.and_then(|scores| scores.tokens)),
             figure(scores.map(|scores| scores.writing_s)),
         ]);

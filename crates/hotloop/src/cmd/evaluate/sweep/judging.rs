@@ -1,9 +1,9 @@
 //! One judge judges all answers, problem by problem.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use hotloop_flow::language::torch::code;
+use hotloop_flow::language::torch::{Code, code};
 use hotloop_flow::policy::Ending;
 
 use super::answers::Answer;
@@ -46,19 +46,21 @@ fn one(
     progress: &Progress,
 ) -> Result<Vec<(usize, Fate)>, Failure> {
     let mut fates = Vec::new();
-    let mut came: BTreeMap<String, Came> = BTreeMap::new();
+    let mut came: BTreeMap<PathBuf, Came> = BTreeMap::new();
+    let reward = sitting.reward;
     for place in places {
         let answer = answers[*place];
         let fate = match code(&answer.text, answer.ending == Ending::Length) {
-            Err(why) => Fate::malformed(answer, why),
+            Err(why) => Fate::malformed(answer, why, reward),
             Ok(code) => {
-                if !came.contains_key(&code) {
-                    let Some(one) = judged(sitting, problem, &code, stop)? else {
+                let path = named(&code);
+                if !came.contains_key(&path) {
+                    let Some(one) = judged(sitting, problem, &path, code.text(), stop)? else {
                         continue;
                     };
-                    came.insert(code.clone(), one);
+                    came.insert(path.clone(), one);
                 }
-                Fate::of(answer, &came[&code])
+                Fate::of(answer, &came[&path], reward)
             }
         };
         progress.judged(fate.verdict);
@@ -71,17 +73,17 @@ fn one(
 fn judged(
     sitting: &mut Sitting,
     problem: &Named,
+    path: &Path,
     code: &str,
     stop: &Stop,
 ) -> Result<Option<Came>, Failure> {
-    let path = named(code);
-    if let Some(known) = sitting.known(problem, &path, code) {
+    if let Some(known) = sitting.known(problem, path, code) {
         return Ok(Some(Ok(known.clone())));
     }
     if stop.asked() {
         return Ok(None);
     }
-    let came = sitting.judge(problem, &path, code)?;
+    let came = sitting.judge(problem, path, code)?;
     if stop.asked() {
         return Ok(None);
     }
@@ -91,10 +93,12 @@ fn judged(
     Ok(Some(came))
 }
 
-/// The name of an answer, which its content decides.
-fn named(code: &str) -> PathBuf {
-    PathBuf::from(format!(
-        "{}.py",
-        &blake3::hash(code.as_bytes()).to_hex()[..16]
-    ))
+/// The name of an answer, which its content and its language decide.
+fn named(code: &Code) -> PathBuf {
+    let end = match code {
+        Code::Python(_) => "py",
+        Code::Cuda(_) => "cu",
+    };
+    let hash = blake3::hash(code.text().as_bytes()).to_hex();
+    PathBuf::from(format!("{}.{end}", &hash[..16]))
 }

@@ -75,6 +75,7 @@ fn judged(
     let how = Judging {
         with_compiled: suite.compile,
         limit_s: suite.limit,
+        runs: suite.runs,
     };
     let mut sitting = {
         let _progress = Progress::spinner("preparing the machine", !given.json);
@@ -82,6 +83,7 @@ fn judged(
         Sitting::open(how, given.python.as_deref(), Some(&kept))?
     };
     let progress = Progress::bar(answers.len(), !given.json);
+    sitting.reward = suite.reward;
     let (fates, ended) = judging::all(&mut sitting, problems, answers, stop, &progress);
     drop(progress);
     let policies: Vec<String> = suite
@@ -101,6 +103,8 @@ fn judged(
             max_tokens: suite.max_tokens,
             seed: suite.seed,
             limit_s: suite.limit,
+            runs: suite.runs,
+            reward: suite.reward,
         },
         gpu: sitting.circumstances.gpu.clone(),
         torch: sitting.circumstances.torch.clone(),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hotloop_flow::Label;
 use hotloop_flow::fast::{Fast, Scored, Scores, THRESHOLDS};
 use hotloop_flow::statistics::{mean, wilson};
+use hotloop_flow::{Label, Reward};
 use serde::Serialize;
 
 use super::fate::Fate;
@@ -37,6 +37,9 @@ pub(super) struct Asked {
     pub(super) seed: u64,
     /// Seconds that one call of an answer could take.
     pub(super) limit_s: f64,
+    /// Timed runs at least; with 0 the bench decided.
+    pub(super) runs: u32,
+    pub(super) reward: Option<Reward>,
 }
 
 /// One row: a policy or torch, beside one baseline.
@@ -74,6 +77,8 @@ pub(super) struct Counted {
     pub(super) tokens: Option<usize>,
     /// Seconds that it took to write.
     pub(super) writing_s: f64,
+    /// The mean reward of those that have one.
+    pub(super) reward: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -192,6 +197,11 @@ fn row(policy: &str, side: Side, of: &[&Fate]) -> Row {
             fast_p: fast.map(|fast| fast.fast_p).or(none),
             tokens: tokens.sum::<Option<usize>>().filter(|_| !of.is_empty()),
             writing_s: of.iter().map(|fate| fate.writing_s).sum(),
+            reward: mean_of(
+                &of.iter()
+                    .filter_map(|fate| fate.reward)
+                    .collect::<Vec<f64>>(),
+            ),
         }),
     }
 }
@@ -222,6 +232,7 @@ pub(super) mod tests {
             compiled_s: None,
             over_eager: None,
             over_compiled: None,
+            reward: None,
             failed: None,
         }
     }
@@ -268,6 +279,8 @@ pub(super) mod tests {
                 max_tokens: 2048,
                 seed: 1,
                 limit_s: 10.0,
+                runs: 0,
+                reward: None,
             },
             gpu: Some("NVIDIA H200".to_owned()),
             torch: None,

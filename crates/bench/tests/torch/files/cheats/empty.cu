@@ -1,0 +1,1 @@
+// relu: malformed: no function `solve`

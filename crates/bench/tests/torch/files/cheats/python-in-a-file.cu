@@ -1,0 +1,5 @@
+// relu: malformed: no function `solve`
+import torch
+
+class ModelNew(torch.nn.Module):
+    pass

@@ -1,0 +1,8 @@
+// relu: refused: cublas
+#include <cublas_v2.h>
+__global__ void relu(const float* x, float* y) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    y[i] = fmaxf(x[i], 0.0f);
+}
+
+extern "C" void solve(const float* x, float* y) { relu<<<16384, 256>>>(x, y); }

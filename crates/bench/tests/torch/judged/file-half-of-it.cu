@@ -1,0 +1,7 @@
+// scaled: wrong: 
+__global__ void scale(const float* x, const float* w, float* y, int n) {
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = fmaxf(x[i], 0.0f) * w[i % 48];
+}
+
+extern "C" void solve(const float* x, const float* w, float* y) { scale<<<3, 256>>>(x, w, y, 33 * 24); }
