@@ -69,6 +69,10 @@ inline float __fdividef(float a, float b) { return a / b; }
 inline long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
 enum { warpSize = 32 };
 inline float __expf(float x) { return expf(x); }
+inline float __powf(float x, float y) { return powf(x, y); }
+inline float __log2f(float x) { return log2f(x); }
+inline int __mul24(int a, int b) { return a * b; }
+inline unsigned __umul24(unsigned a, unsigned b) { return a * b; }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
 inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
