@@ -67,18 +67,15 @@ pub struct Built {
     pub records: Vec<Record>,
     pub left_out: Vec<LeftOut>,
     pub summary: Summary,
-    /// The trees.
-    pub sources: Vec<String>,
-    /// The chats of those records that are short enough, by the record's index.
-    chats: BTreeMap<usize, Chat>,
 }
 
 impl Built {
-    /// The records that are short enough for a chat, with their chats.
-    pub fn chats(&self) -> impl Iterator<Item = (&Record, &Chat)> {
-        self.chats
-            .iter()
-            .map(|(at, chat)| (&self.records[*at], chat))
+    /// The records that are short enough for a chat and were not dropped, with their chats.
+    pub fn chats(&self) -> impl Iterator<Item = (&Record, Chat)> {
+        let most = self.summary.max_tokens;
+        let taught = move |record: &&Record| record.chat_tokens <= most && record.dropped.is_none();
+        let records = self.records.iter().filter(taught);
+        records.map(|record| (record, Chat::of(record)))
     }
 }
 
@@ -108,7 +105,6 @@ pub fn build(options: &Options, tools: Tools<'_>) -> Result<Built, BuildError> {
             tokens_by: options.tokens_by.clone(),
             ..Summary::default()
         },
-        sources: Vec::new(),
     };
     if let Some(folder) = &options.parboil {
         work.parboil(&work.open(folder)?)?;
@@ -128,7 +124,6 @@ struct Work<'o, 't> {
     records: Vec<Record>,
     left_out: Vec<LeftOut>,
     summary: Summary,
-    sources: Vec<String>,
 }
 
 /// What a record is made of, besides its two sides.
@@ -286,7 +281,7 @@ impl Work<'_, '_> {
 
     fn own(&mut self, own: &Own) -> Result<(), BuildError> {
         let found = own::pairs(own)?;
-        self.sources.extend(found.sources);
+        self.summary.sources.extend(found.sources);
         self.left_out.extend(found.left_out);
         for pair in found.pairs {
             let mut sides = Vec::new();
@@ -335,7 +330,8 @@ impl Work<'_, '_> {
 
     /// Notes what reading a tree left out.
     fn note_tree(&mut self, outlines: &Outlines<'_>) {
-        self.sources
+        self.summary
+            .sources
             .push(outlines.tree.root().display().to_string());
         self.left_out
             .extend(outlines.tree.left_out().iter().cloned());
@@ -368,7 +364,7 @@ impl Work<'_, '_> {
                 fast_error: fast.error.clone(),
             });
         let tokens = self.tools.tokens;
-        self.records.push(Record {
+        let mut record = Record {
             suite: about.suite,
             benchmark: about.benchmark.to_owned(),
             file: about.file.to_owned(),
@@ -384,33 +380,31 @@ impl Work<'_, '_> {
             fast_blake3: blake3::hash(fast.text.as_bytes()).to_hex().to_string(),
             slow_tokens: tokens(&slow.text),
             fast_tokens: tokens(&fast.text),
+            chat_tokens: 0,
             same_signature: slow.signature == fast.signature,
             compiles,
-            speed: None,
+            run: None,
+            dropped: None,
             held_out: false,
             notes,
             slow: slow.text.clone(),
             fast: fast.text.clone(),
-        });
+        };
+        record.chat_tokens = tokens(&Chat::of(&record).text());
+        self.records.push(record);
     }
 
     fn finish(mut self) -> Result<Built, BuildError> {
         if self.records.is_empty() {
-            return Err(BuildError::Empty(self.sources.join(", ")));
+            return Err(BuildError::Empty(self.summary.sources.join(", ")));
         }
         let held = split::hold_out(&mut self.records, self.options.seed, self.options.held_out);
-        let mut chats = BTreeMap::new();
-        for (at, record) in self.records.iter().enumerate() {
-            let chat = Chat::of(record);
-            let tokens = (self.tools.tokens)(&chat.text());
-            if tokens > self.options.max_tokens {
-                self.summary.too_long += 1;
-                let most = self.options.max_tokens;
-                let why = format!("its chat is longer than {most} tokens: {tokens}");
-                self.left_out.push(LeftOut::new(&record.file, why));
-            } else {
-                chats.insert(at, chat);
-            }
+        let most = self.options.max_tokens;
+        for record in self.records.iter().filter(|it| it.chat_tokens > most) {
+            self.summary.too_long += 1;
+            let tokens = record.chat_tokens;
+            let why = format!("its chat is longer than {most} tokens: {tokens}");
+            self.left_out.push(LeftOut::new(&record.file, why));
         }
         self.left_out.sort();
         self.left_out.dedup();
@@ -430,8 +424,6 @@ impl Work<'_, '_> {
             records: self.records,
             left_out: self.left_out,
             summary: self.summary,
-            sources: self.sources,
-            chats,
         })
     }
 }

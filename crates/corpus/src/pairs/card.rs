@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::build::Built;
+use super::run::Mark;
+use super::runs::RunCounts;
 
 /// The card as Markdown.
 pub(super) fn of(built: &Built) -> String {
@@ -59,8 +61,9 @@ pub(super) fn of(built: &Built) -> String {
             summary.units.of
         );
     }
+    card.push_str(&runs(summary.runs.as_ref()));
     card.push_str("\n## Sources\n\n");
-    for source in &built.sources {
+    for source in &summary.sources {
         let _ = writeln!(card, "- {source}");
     }
     card.push_str("\n## Licences\n\nGuessed from the head of each file; read them before you pass anything on.\n\n");
@@ -76,7 +79,15 @@ pub(super) fn of(built: &Built) -> String {
         let shared = if shared { "yes, with its notice" } else { "no" };
         let _ = writeln!(card, "| {name} | {count} | {shared} |");
     }
-    card.push_str("\n## Left out\n\n`left-out.jsonl` names every file and its reason.\n\n| reason | files |\n|---|---|\n");
+    card.push_str(&left_out(built));
+    card
+}
+
+/// How many files were left out, by reason.
+fn left_out(built: &Built) -> String {
+    let mut text = String::from(
+        "\n## Left out\n\n`left-out.jsonl` names every file and its reason.\n\n| reason | files |\n|---|---|\n",
+    );
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for left in &built.left_out {
         *reasons
@@ -84,9 +95,34 @@ pub(super) fn of(built: &Built) -> String {
             .or_default() += 1;
     }
     for (why, count) in reasons {
-        let _ = writeln!(card, "| {why} | {count} |");
+        let _ = writeln!(text, "| {why} | {count} |");
     }
-    card
+    text
+}
+
+/// What running pairs showed.
+fn runs(counts: Option<&RunCounts>) -> String {
+    let mut text = String::from("\n## Runs\n\n");
+    let Some(counts) = counts else {
+        text.push_str("No pair was run: whether fast sides are right and faster is open.\n");
+        return text;
+    };
+    let machines: Vec<&str> = counts.machines.values().map(String::as_str).collect();
+    let _ = writeln!(
+        text,
+        "On {}, {} of {} pairs. The others have no harness, so nothing is known of them.\n",
+        or_none(&machines.join(", ")),
+        counts.run,
+        counts.run + counts.without_harness,
+    );
+    text.push_str("| what | pairs |\n|---|---|\n");
+    let _ = writeln!(text, "| both sides are right | {} |", counts.equal);
+    for mark in Mark::ALL {
+        let count = counts.marks.get(&mark).copied().unwrap_or(0);
+        let _ = writeln!(text, "| {} | {count} |", mark.name());
+    }
+    let _ = writeln!(text, "| in no chat for that | {} |", counts.dropped);
+    text
 }
 
 fn or_none(text: &str) -> &str {

@@ -1,11 +1,12 @@
-//! Writes a data set: all of it, or nothing.
+//! Writes a data set, all of it or nothing, and reads it again.
 
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use super::build::Built;
 use super::card;
-use super::chat::Chat;
 
 /// Writes the folder, which must not exist. It appears under its name when it is whole.
 pub fn write(built: &Built, folder: &Path) -> io::Result<()> {
@@ -17,7 +18,64 @@ pub fn write(built: &Built, folder: &Path) -> io::Result<()> {
     let draft = tempfile::Builder::new()
         .prefix(".pairs-")
         .tempdir_in(parent)?;
-    let at = |name: &str| draft.path().join(name);
+    fill(built, draft.path())?;
+    if folder.exists() {
+        return Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            format!("{}: it already exists", folder.display()),
+        ));
+    }
+    fs_err::rename(draft.path(), folder)?;
+    let _moved = draft.keep();
+    Ok(())
+}
+
+/// Writes the folder again, with what became known since. Each file is replaced when it is whole.
+pub(super) fn rewrite(built: &Built, folder: &Path) -> io::Result<()> {
+    let draft = tempfile::Builder::new()
+        .prefix(".again-")
+        .tempdir_in(folder)?;
+    fill(built, draft.path())?;
+    for name in FILES {
+        fs_err::rename(draft.path().join(name), folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// Reads a folder that [`write`] made.
+pub fn read(folder: &Path) -> io::Result<Built> {
+    let summary = folder.join("summary.json");
+    Ok(Built {
+        records: read_lines(&folder.join("records.jsonl"))?,
+        left_out: read_lines(&folder.join("left-out.jsonl"))?,
+        summary: serde_json::from_str(&fs_err::read_to_string(&summary)?)
+            .map_err(|error| strange(&summary, &error))?,
+    })
+}
+
+fn read_lines<T: DeserializeOwned>(path: &Path) -> io::Result<Vec<T>> {
+    let text = fs_err::read_to_string(path)?;
+    let line = |line| serde_json::from_str(line).map_err(|error| strange(path, &error));
+    text.lines().map(line).collect()
+}
+
+fn strange(path: &Path, error: &serde_json::Error) -> io::Error {
+    let what = format!("{}: {error}", path.display());
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// All files of a data set.
+const FILES: [&str; 6] = [
+    "records.jsonl",
+    "left-out.jsonl",
+    "train.jsonl",
+    "held-out.jsonl",
+    "summary.json",
+    "README.md",
+];
+
+fn fill(built: &Built, folder: &Path) -> io::Result<()> {
+    let at = |name: &str| folder.join(name);
     lines(
         &at("records.jsonl"),
         built.records.iter().map(serde_json::to_string),
@@ -30,21 +88,12 @@ pub fn write(built: &Built, folder: &Path) -> io::Result<()> {
         let chats = built
             .chats()
             .filter(|(record, _)| record.held_out == held_out)
-            .map(|(_, chat)| Ok(Chat::line(chat)));
+            .map(|(_, chat)| Ok(chat.line()));
         lines(&at(name), chats)?;
     }
     let summary = serde_json::to_string_pretty(&built.summary).map_err(io::Error::other)?;
     fs_err::write(at("summary.json"), summary + "\n")?;
-    fs_err::write(at("README.md"), card::of(built))?;
-    if folder.exists() {
-        return Err(io::Error::new(
-            io::ErrorKind::AlreadyExists,
-            format!("{}: it already exists", folder.display()),
-        ));
-    }
-    fs_err::rename(draft.path(), folder)?;
-    let _moved = draft.keep();
-    Ok(())
+    fs_err::write(at("README.md"), card::of(built))
 }
 
 fn lines(

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! tree -> outline of each file -> pairs of files -> slices that stand alone -> records -> chats
+//! record + harness -> two candidates of a task -> verdicts and times of both -> record
 //! ```
 //!
 //! Nothing of a suite is part of hotloop: the builder reads folders that its user names.
@@ -12,11 +13,14 @@ mod chat;
 mod compile;
 mod describe;
 mod files;
+mod harness;
 mod layout;
 mod licence;
 mod outline;
 mod own;
 mod record;
+mod run;
+mod runs;
 mod side;
 mod slow;
 mod split;
@@ -27,8 +31,11 @@ mod words;
 pub use build::{BuildError, Built, Options, Tools, Writer, build};
 pub use chat::Chat;
 pub use compile::{Compile, Compiled, with_prelude};
-pub use files::write;
+pub use files::{read, write};
+pub use harness::{Harness, HarnessError};
 pub use licence::Licence;
 pub use own::Own;
-pub use record::{Compiles, Optimised, Record, Speed, Suite, Summary, Units};
+pub use record::{Compiles, Optimised, Record, Suite, Summary, Units};
+pub use run::{Mark, Ran, RunSide, Speedup, run};
+pub use runs::{RunCounts, RunError, Runs};
 pub use tree::{LeftOut, Text, Tree, TreeError};

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::licence::Licence;
+use super::run::Ran;
+use super::runs::RunCounts;
 
 /// Where a record is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,13 +48,18 @@ pub struct Record {
     pub fast_blake3: String,
     pub slow_tokens: usize,
     pub fast_tokens: usize,
+    /// Tokens of its chat.
+    pub chat_tokens: usize,
     /// Whether both sides have the same kernels with the same parameters.
     pub same_signature: bool,
     /// Whether the sides compile; `None` without a compiler.
     pub compiles: Option<Compiles>,
-    /// The measured speeds; `None` if the pair was not run.
+    /// What running both sides showed; `None` if the pair was not run.
     #[serde(default)]
-    pub speed: Option<Speed>,
+    pub run: Option<Ran>,
+    /// Why it is in no chat, although it is short enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<String>,
     /// Whether its benchmark is held out.
     pub held_out: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,22 +80,6 @@ pub struct Compiles {
 impl Compiles {
     pub fn both(&self) -> bool {
         self.slow && self.fast
-    }
-}
-
-/// The speed of a pair on one machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Speed {
-    pub slow_s: f64,
-    pub fast_s: f64,
-    /// The machine's class.
-    pub machine: String,
-}
-
-impl Speed {
-    /// How many times as fast the fast side is.
-    pub fn up(&self) -> f64 {
-        self.slow_s / self.fast_s
     }
 }
 
@@ -139,6 +130,11 @@ pub struct Summary {
     pub tokens_by: String,
     pub tokens: usize,
     pub left_out: usize,
+    /// The trees.
+    pub sources: Vec<String>,
+    /// What running pairs showed; `None` if none was run.
+    #[serde(default)]
+    pub runs: Option<RunCounts>,
 }
 
 /// Counts of a tree that has only optimised versions.

@@ -8,6 +8,7 @@ mod cuda;
 mod files;
 mod pairs;
 mod records;
+mod runs; // folders of pairs whose sides were judged
 mod tokens;
 
 use hotloop_corpus::{Options, Pool};

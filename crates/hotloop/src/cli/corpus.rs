@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::pairs::{PairsArgs, TeachArgs};
+use super::pairs::{PairsArgs, PairsRunArgs, TeachArgs};
 use super::recipe::{Recipe, WarmUp};
 use super::values::above_zero;
 
@@ -27,6 +27,8 @@ pub(crate) enum CorpusCommand {
     Winners(WinnersArgs),
     /// Make pairs of slow and fast CUDA from benchmark suites, for supervised tuning
     Pairs(PairsArgs),
+    /// Run both sides of pairs on the GPU: are they equal, and how fast is each
+    PairsRun(PairsRunArgs),
     /// Let a teacher answer tasks, judge its answers, and write the correct ones as chats
     Teach(TeachArgs),
     /// Measure how far programs are from the nearest candidate of the corpus

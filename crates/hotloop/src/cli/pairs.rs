@@ -83,6 +83,47 @@ pub(crate) struct PairsArgs {
     pub(crate) json: bool,
 }
 
+/// `hotloop corpus pairs-run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A harness makes candidates of a pair's two sides: a task with arguments, sizes, a tolerance and a reference in double \
+precision, and the host code that launches the kernels of each side. Harnesses for pairs of Parboil and Rodinia come \
+with hotloop. A pair without one is not run.
+
+The GPU bench judges both sides in turns, with fresh inputs each time. A pair is `faster` if both sides are always \
+right and the whole 95 % interval of the speed-up lies above 1. Otherwise it is `as-fast`, `slower`, `unequal` (the \
+fast side is wrong) or `unproven` (the slow side fails, too).
+
+records.jsonl, summary.json and README.md then hold what was found. train.jsonl and held-out.jsonl lose pairs that are \
+not equal or not faster. Each pair is on disk in runs.jsonl when it was run. The same command continues after a kill.
+
+Examples:
+  hotloop corpus pairs-run pairs
+  hotloop corpus pairs-run pairs --keep-slower --rounds 20 --json
+  hotloop corpus pairs-run mine --harness my-harnesses")]
+pub(crate) struct PairsRunArgs {
+    /// A folder that `hotloop corpus pairs` wrote
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// A folder with harnesses of your own, each in a folder; repeatable
+    #[arg(long, value_name = "DIR")]
+    pub(crate) harness: Vec<PathBuf>,
+    /// How often each side is judged
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 9,
+        value_parser = clap::value_parser!(u16).range(6..=500)
+    )]
+    pub(crate) rounds: u16,
+    /// Leave pairs that are not faster in the chats
+    #[arg(long)]
+    pub(crate) keep_slower: bool,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `hotloop corpus teach`
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -5,6 +5,7 @@ mod cuda_chats;
 mod lesson;
 mod nearest;
 mod pairs;
+mod pairs_run;
 mod taught;
 mod teach;
 mod winners;
@@ -44,6 +45,7 @@ pub(crate) fn run(arguments: &CorpusArgs) -> Result<Status, Failure> {
         CorpusCommand::Chats(arguments) => chats::write(arguments),
         CorpusCommand::Winners(arguments) => winners::write(arguments),
         CorpusCommand::Pairs(arguments) => pairs::write(arguments),
+        CorpusCommand::PairsRun(arguments) => pairs_run::run(arguments),
         CorpusCommand::Teach(arguments) => teach::run(arguments),
         CorpusCommand::Nearest(arguments) => nearest::run(arguments),
         CorpusCommand::Nano(arguments) => pretrain(arguments),

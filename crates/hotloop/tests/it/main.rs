@@ -15,6 +15,7 @@ mod model; // models are told, asked, trained and reported on
 mod nano; // the nano policy writes, learns and can be made anew
 mod notices; // what of others is in the program
 mod pairs; // pairs, teachers and reviewers
+mod pairs_run; // both sides of pairs on an emulated GPU
 mod plan; // experiments from plan files
 mod prose; // pages have short lines, short sentences and links that lead somewhere
 mod pull; // models come from the hub

@@ -72,6 +72,10 @@ inline float __expf(float x) { return expf(x); }
 struct __half { _Float16 value; };
 inline float __half2float(__half x) { return (float)x.value; }
 inline __half __float2half(float x) { return {(_Float16)x}; }
+inline float __powf(float x, float y) { return powf(x, y); }
+inline float __log2f(float x) { return log2f(x); }
+inline int __mul24(int a, int b) { return a * b; }
+inline unsigned __umul24(unsigned a, unsigned b) { return a * b; }
 inline int __ffs(unsigned x) { return __builtin_ffs((int)x); }
 inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
 inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }

@@ -97,6 +97,11 @@ fn demangled(symbol: &str, parameters: bool) -> Option<String> {
     if symbol.len() > SYMBOL {
         return None;
     }
+    // A variable of file scope keeps its name, and the library takes some names, such as `c` or
+    // `w`, for types.
+    if !symbol.starts_with("_Z") {
+        return Some(symbol.to_owned());
+    }
     let Ok(parsed) = Symbol::new(symbol) else {
         return Some(symbol.to_owned());
     };
@@ -122,6 +127,9 @@ mod tests {
     fn symbols_are_name_expressions() {
         let name = |symbol| demangled(symbol, false).unwrap();
         assert_eq!(name("relu"), "relu");
+        for short in ["c", "f", "i", "w", "Pf"] {
+            assert_eq!(name(short), short);
+        }
         assert_eq!(name("_Z4reluPKfPfx"), "relu");
         assert_eq!(
             name("_ZN4blas6detail4axpyEfPKfS2_Pfi"),

@@ -5,6 +5,7 @@
 mod cases;
 mod draft;
 pub(crate) mod nvrtc;
+mod task;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,6 +15,8 @@ use hotloop_flow::{BenchError, How, Verdict};
 use crate::gpu::examine::{Examiner, Options};
 use crate::gpu::trusted;
 use crate::inputs::Fresh;
+
+pub use task::TaskTrial;
 
 /// An examiner and candidates.
 pub struct Trial {

@@ -26,19 +26,20 @@ table! {
     }
 }
 
-/// Compiles a text, once.
+/// Compiles a text for these names, once.
 pub(crate) fn compile(text: &str, names: &[&str], architecture: &str) -> Result<Image, String> {
     static KNOWN: Mutex<Option<HashMap<String, Image>>> = Mutex::new(None);
     let mut known = KNOWN.lock().map_err(|error| error.to_string())?;
     let known = known.get_or_insert_default();
-    if let Some(image) = known.get(text) {
+    let key = format!("{names:?}\n{text}");
+    if let Some(image) = known.get(&key) {
         return Ok(image.clone());
     }
     let library = Library::open(&["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]);
     let functions = Functions::load(library.ok_or("libnvrtc.so.13 cannot be loaded")?)?;
     // SAFETY: C strings and pointers that outlive the calls.
     let image = unsafe { compile_by(&functions, text, names, architecture) }?;
-    known.insert(text.to_owned(), image.clone());
+    known.insert(key, image.clone());
     Ok(image)
 }
 

@@ -1,0 +1,1 @@
+__global__ void lonely(int *x) { x[threadIdx.x] = threadIdx.x; }
