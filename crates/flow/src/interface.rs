@@ -168,6 +168,24 @@ impl SizeSets {
             .collect();
         (!sizes.is_empty()).then_some(sizes)
     }
+
+    /// A problem between those bounds and the largest that are listed: what fits the listed ones
+    /// alone fails here. All sizes grow alike, because some make sense only together.
+    pub fn draw_larger(&self, mut pick: impl FnMut(i64, i64) -> i64) -> Option<Sizes> {
+        let growth = pick(1, 1000);
+        let listed = || std::iter::once(&self.timed).chain(&self.hidden);
+        let sizes: Sizes = self
+            .drawn
+            .iter()
+            .map(|(name, (_, most))| {
+                let largest = listed().filter_map(|sizes| sizes.get(name)).max();
+                let beyond = largest.map_or(0, |largest| (largest - most).max(0));
+                let size = most + beyond * growth / 1000;
+                (name.clone(), (size - pick(0, size / 8)).max(*most))
+            })
+            .collect();
+        (!sizes.is_empty()).then_some(sizes)
+    }
 }
 
 impl Interface {

@@ -10,6 +10,7 @@ const ALLOWED: &str = "
     imaxabs imaxdiv isalnum isalpha isdigit islower isprint ispunct isspace isupper isxdigit
     jrand48 labs lcong48 ldiv llabs lldiv lrand48 lrand48_r drand48 srand48 srand48_r madvise
     malloc malloc_usable_size memalign memccpy memchr memcmp memcpy memmem memmove mempcpy
+    getauxval mallopt malloc_trim posix_madvise setvbuf
     memrchr memset mmap mrand48 munmap nanosleep nrand48 perror posix_memalign printf putc
     putchar puts qsort qsort_r rand rand_r random random_r rawmemchr realloc reallocarray
     sched_getaffinity sched_getcpu sched_yield seed48 sleep snprintf sprintf srand srandom
@@ -36,6 +37,8 @@ const ALLOWED_THREADS: &str = "
     pthread_create pthread_join pthread_detach pthread_self pthread_exit pthread_once
     pthread_equal pthread_key_create pthread_key_delete pthread_getspecific
     pthread_setspecific pthread_setaffinity_np pthread_getaffinity_np pthread_yield
+    pthread_setname_np pthread_getname_np pthread_tryjoin_np pthread_timedjoin_np
+    pthread_setcancelstate pthread_setcanceltype pthread_testcancel
     thrd_create thrd_join thrd_current thrd_detach thrd_equal thrd_exit thrd_sleep thrd_yield
     mtx_init mtx_lock mtx_unlock mtx_trylock mtx_timedlock mtx_destroy cnd_init cnd_wait
     cnd_timedwait cnd_signal cnd_broadcast cnd_destroy tss_create tss_get tss_set tss_delete

@@ -173,7 +173,7 @@ impl Clock {
                     job.task.spec.cache
                 )));
             }
-            Answer::Crashed(how) => return Ok(Verdict::Crashed { how }),
+            Answer::Crashed(how) => return Ok(crashed(how, request.watched)),
             Answer::TimedOut(limit_s) => {
                 return Ok(Verdict::TimedOut {
                     limit_s,
@@ -217,6 +217,13 @@ impl Clock {
             None => Verdict::Correct(measured),
         })
     }
+}
+
+fn crashed(mut how: String, is_watched: bool) -> Verdict {
+    if is_watched {
+        how += "; code that is watched can read no clock";
+    }
+    Verdict::Crashed { how }
 }
 
 /// Adds the comparison with baseline and roof to a measurement.

@@ -30,6 +30,8 @@ use unchanged::Macros;
 
 /// The file with what is compiled; its name says that it is preprocessed.
 const PREPROCESSED: &str = "candidate.i";
+/// What the compiler makes of it, before it is linked with anything.
+const UNLINKED: &str = "candidate.o";
 /// Bytes of the largest object that is kept.
 const KEPT_BYTES: u64 = 1 << 20;
 
@@ -258,7 +260,9 @@ impl Builder {
         let object = folder.path().join("candidate.so");
         let bytes =
             fs_err::read(&object).map_err(|error| BenchError::machine(error.to_string()))?;
-        Ok(match object_file::inspect(&bytes) {
+        // Where the driver links, nothing of what it linked is left.
+        let unlinked = std::fs::read(folder.path().join(UNLINKED)).ok();
+        Ok(match object_file::inspect(&bytes, unlinked.as_deref()) {
             Finding::Refused(why) => Err(Verdict::Refused { why }),
             Finding::Undefined(diagnostics) => Err(Verdict::NotCompiled { diagnostics }),
             Finding::Clean => Ok(Built {
@@ -275,7 +279,7 @@ impl Builder {
         arguments.extend(self.prelude.compiling());
         let shim = shim.display().to_string();
         if let Some(linker) = &self.toolchain.linker {
-            let object = "candidate.o";
+            let object = UNLINKED;
             arguments.extend(["-pipe", "-c", PREPROCESSED, "-o", object, THEN].map(String::from));
             arguments.push(linker.path.display().to_string());
             arguments.extend(linker.before.iter().cloned());

@@ -77,7 +77,7 @@ pub(crate) fn examine(
     };
     let mut request = machine.request(&job.task, &prepared, &object, user, Work::Verify);
     request.own_threads = own_threads;
-    let calls = 1 + job.task.function().sizes.hidden.len() + 2 * DRAWN;
+    let calls = 2 + job.task.function().sizes.hidden.len() + 2 * DRAWN;
     let patience = Duration::from_secs_f64(30.0 + (machine.settings.limit_s + 1.0) * calls as f64);
     let failed = match slot.ask(&request, patience)? {
         Answer::Verified(_) => {

@@ -32,25 +32,41 @@ pub(crate) enum Finding {
     Undefined(String),
 }
 
-/// Reads a candidate's shared object.
-pub(crate) fn inspect(bytes: &[u8]) -> Finding {
+/// What may run when an object is loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AtLoad {
+    Nothing,
+    /// What the linker took from the compiler's own library, which finds out about the processor.
+    OfLibraries,
+}
+
+/// Reads a candidate's shared object. `unlinked` is what the compiler made of its source alone, if
+/// that is known.
+pub(crate) fn inspect(bytes: &[u8], unlinked: Option<&[u8]>) -> Finding {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
         return Finding::Refused("the object cannot be read".into());
     };
-    let refusal = sections::refusal(&file)
+    let at_load = if unlinked.is_some_and(sections::runs_nothing_at_load) {
+        AtLoad::OfLibraries
+    } else {
+        AtLoad::Nothing
+    };
+    let refusal = sections::refusal(&file, at_load)
         .or_else(|| defined(&file))
-        .or_else(|| refuse_content(&file));
+        .or_else(|| refuse_content(&file, at_load));
     refusal.map_or_else(|| needed(&file), Finding::Refused)
 }
 
 /// The rule that machine code, or what the loader is told, breaks. The bench runs on x86-64 alone;
 /// elsewhere nobody would read the instructions.
-fn refuse_content(file: &File<'_>) -> Option<String> {
+fn refuse_content(file: &File<'_>, at_load: AtLoad) -> Option<String> {
     if !cfg!(target_arch = "x86_64") {
         return None;
     }
     match Code::read(file) {
-        Ok(code) => loading::refusal(file, &code).or_else(|| relocations::refusal(file, &code)),
+        Ok(code) => {
+            loading::refusal(file, &code, at_load).or_else(|| relocations::refusal(file, &code))
+        }
         Err(why) => Some(why),
     }
 }

@@ -57,7 +57,8 @@ pub(crate) struct RunnerSpec {
     pub(crate) stacks: Stacks,
     /// Threads that the candidate makes by hand; for the supervisor's pinning, too.
     pub(crate) own_threads: OwnThreads,
-    /// Whether the supervisor watches it, for which it must be allowed to look at it.
+    /// Whether the supervisor watches it or another process of the same candidate, for which it
+    /// must be allowed to look at it. Both are alike, so that neither can tell.
     pub(crate) watched: bool,
     /// The buffers.
     pub(crate) layout: Layout,
@@ -157,6 +158,9 @@ fn prepare() -> Result<Prepared, String> {
         .map_err(|e| format!("plan: {e}"))?;
     let (sets, drawing) = map_sets(&spec.layout)?;
     allow_matrix_unit();
+    let clock_pages = sys::clock_pages().map_err(|error| format!("memory map: {error}"))?;
+    // Rust's report of a stack that is too deep; candidates have no handlers.
+    sys::forget_fault_handlers();
     // When memory runs out, the candidate goes first and not its judge. Where that cannot be said,
     // it is not.
     drop(std::fs::write("/proc/self/oom_score_adj", "1000"));
@@ -193,6 +197,11 @@ fn prepare() -> Result<Prepared, String> {
     let has_no_clock = spec.watched && spec.threads < 2;
     if has_no_clock {
         sys::no_time_stamps().map_err(fail("time stamps"))?;
+        for pages in clock_pages {
+            // SAFETY: a runner has no use for the time. A kernel may have sealed these pages: then
+            // a candidate can read them, where time goes by in ticks of milliseconds.
+            drop(unsafe { sys::unmap(pages) });
+        }
     }
     calls::confine_candidate(std::process::id() as sys::Pid, spec.own_threads)?;
     if has_no_clock {

@@ -19,7 +19,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls that a candidate needs as it runs: memory, threads, time, printing. `docs/bench.md` says
 /// why, call by call.
-const RUNNING: [i64; 33] = [
+const RUNNING: [i64; 31] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
@@ -43,9 +43,7 @@ const RUNNING: [i64; 33] = [
     libc::SYS_prctl,
     libc::SYS_restart_syscall,
     libc::SYS_rseq,
-    libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_setaffinity,
     libc::SYS_sched_yield,
@@ -57,8 +55,9 @@ const RUNNING: [i64; 33] = [
 
 /// Calls that loading needs, and no candidate: they find and read its object, and close the doors
 /// behind it. Afterwards they fail. They do not kill, because honest libraries try them: `printf`
-/// asks what it writes to, and `sysconf` reads files that count cores.
-const LOADING: [i64; 9] = [
+/// asks what it writes to, and `sysconf` reads files that count cores. A handler of signals would
+/// tell a candidate that its process was continued, or that it may not ask for the time.
+const LOADING: [i64; 10] = [
     libc::SYS_close,
     libc::SYS_fcntl,
     libc::SYS_fstat,
@@ -67,6 +66,7 @@ const LOADING: [i64; 9] = [
     libc::SYS_openat,
     libc::SYS_pread64,
     libc::SYS_read,
+    libc::SYS_rt_sigaction,
     libc::SYS_seccomp, // filters can only take away more
 ];
 
@@ -87,11 +87,12 @@ const ADVICE: [i32; 11] = [
 ];
 
 /// Calls that honest libraries try and can do without: they fail instead of killing.
-const FAILING: [(i64, i32); 5] = [
+const FAILING: [(i64, i32); 6] = [
     (libc::SYS_clone3, libc::ENOSYS), // glibc falls back to clone, whose flags can be seen
     (libc::SYS_ioctl, libc::ENOTTY),  // printf asks whether it writes to a terminal
     (libc::SYS_mbind, libc::ENOSYS),  // OpenBLAS asks where its memory should be
     (libc::SYS_prctl, libc::EPERM),
+    (libc::SYS_rseq, libc::ENOSYS), // its memory would tell that the thread was interrupted
     (libc::SYS_sched_setaffinity, libc::EPERM), // cores are given from outside
 ];
 
@@ -183,8 +184,10 @@ const COMPILING: [i64; 37] = [
     libc::SYS_write,
 ];
 
-/// What a new thread must not ask for: in its own namespace a candidate has every capability.
-const NAMESPACES: i32 = libc::CLONE_NEWNS
+/// What a new thread must not ask for: in its own namespace a candidate has every capability, and
+/// nobody watches a thread that is not traced.
+const NOT_FOR_THREADS: i32 = libc::CLONE_UNTRACED
+    | libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWIPC
@@ -316,7 +319,7 @@ pub(crate) fn confine_candidate(pid: Pid, own_threads: OwnThreads) -> Result<(),
     let free = RUNNING.iter().chain(&LOADING);
     let mut rules: Rules = free.map(|call| (*call, vec![])).collect();
     let threads_only = (libc::CLONE_VM | libc::CLONE_THREAD) as u64;
-    let looked_at = threads_only | NAMESPACES as u64;
+    let looked_at = threads_only | NOT_FOR_THREADS as u64;
     // Whose stage forbids threads gets none, by whatever name or address it finds the way to them.
     if own_threads != OwnThreads::Forbidden {
         rules.insert(
@@ -365,10 +368,32 @@ pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
     )
 }
 
-/// Takes away the calls that tell the time.
+/// Takes away the calls that tell the time, and those that wait until a moment which they name: one
+/// that is over at once tells as much.
 pub(crate) fn close_clocks() -> Result<(), String> {
-    let clocks = [libc::SYS_clock_gettime, libc::SYS_gettimeofday];
-    let rules = clocks.into_iter().map(|call| (call, vec![])).collect();
+    let mut rules: Rules = [libc::SYS_clock_gettime, libc::SYS_gettimeofday]
+        .map(|call| (call, vec![]))
+        .into();
+    let named = libc::TIMER_ABSTIME as u64;
+    let waits_until = condition(1, SeccompCmpOp::MaskedEq(named), named)?;
+    rules.insert(libc::SYS_clock_nanosleep, waits_until);
+    // Other operations have a number where these have the moment.
+    let operations = [
+        libc::FUTEX_WAIT_BITSET,
+        libc::FUTEX_LOCK_PI,
+        libc::FUTEX_LOCK_PI2,
+        libc::FUTEX_WAIT_REQUEUE_PI,
+    ];
+    let until = operations.map(|operation| {
+        let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+        let without_flags = SeccompCmpOp::MaskedEq(u64::from(!flags as u32));
+        SeccompRule::new(vec![
+            SeccompCondition::new(1, SeccompCmpArgLen::Dword, without_flags, operation as u64)?,
+            SeccompCondition::new(3, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?,
+        ])
+    });
+    let until: Result<Vec<SeccompRule>, _> = until.into_iter().collect();
+    rules.insert(libc::SYS_futex, until.map_err(explain)?);
     install(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 

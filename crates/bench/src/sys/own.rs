@@ -6,6 +6,7 @@
 
 use std::ffi::CString;
 use std::io;
+use std::ops::Range;
 use std::thread::JoinHandle;
 
 use hotloop_flow::BenchError;
@@ -163,4 +164,42 @@ pub(crate) fn become_predictable() -> io::Result<()> {
 pub(crate) fn no_time_stamps() -> io::Result<()> {
     // SAFETY: a plain system call.
     check(unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) }).map(drop)
+}
+
+/// Where the kernel shows this process the time, and what it needs to work out the time.
+pub(crate) fn clock_pages() -> io::Result<Vec<Range<usize>>> {
+    let map = std::fs::read_to_string("/proc/self/maps")?;
+    Ok(map.lines().filter_map(clock_page).collect())
+}
+
+/// One line of a memory map, such as `7ffe-7fff r--p 00000000 00:00 0 [vvar]`.
+fn clock_page(line: &str) -> Option<Range<usize>> {
+    let (range, name) = (line.split(' ').next()?, line.split(' ').next_back()?);
+    let (start, end) = range.split_once('-')?;
+    let address = |hex| usize::from_str_radix(hex, 16).ok();
+    name.starts_with("[vvar")
+        .then_some(address(start)?..address(end)?)
+}
+
+/// Gives pages of the kernel's back. Whoever asks for the time from now on ends by that.
+///
+/// # Safety
+/// Nothing of this program asks for the time any more.
+pub(crate) unsafe fn unmap(pages: Range<usize>) -> io::Result<()> {
+    // SAFETY: guaranteed by the caller; no object of this program lies in these pages.
+    check(unsafe { libc::munmap(pages.start as *mut libc::c_void, pages.len()) }).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_clocks_pages_are_found() {
+        let line = "7ffe1000-7ffe5000 r--p 00000000 00:00 0                          [vvar]";
+        assert_eq!(clock_page(line), Some(0x7ffe_1000..0x7ffe_5000));
+        assert_eq!(clock_page(&line.replace("[vvar]", "[vdso]")), None);
+        assert_eq!(clock_page("7ffe1000-7ffe5000 rw-p 00000000 00:00 0 "), None);
+        assert!(!clock_pages().unwrap().is_empty());
+    }
 }

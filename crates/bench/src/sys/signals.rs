@@ -57,6 +57,15 @@ pub(crate) fn set_alarm(first: Option<Duration>) {
     unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()) };
 }
 
+/// Has a fault end this process at once. Rust's own handler would first look whether the stack is
+/// too deep.
+pub(crate) fn forget_fault_handlers() {
+    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+        // SAFETY: the signals exist, so the call cannot fail.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 extern "C" fn on_file_limit(_: libc::c_int) {}
 
 /// Has a write beyond the limit on the size of files fail with EFBIG instead of ending this

@@ -61,14 +61,11 @@ pub(crate) fn resume(thread: Pid, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_CONT, thread, signal as usize)
 }
 
-/// The next report of a traced thread. If there is none yet, it waits for one.
-pub(crate) fn wait_traced() -> io::Result<(Pid, Traced)> {
-    loop {
-        match next_report(libc::__WALL) {
-            Ok(Some(report)) => return Ok(report),
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-            Ok(None) | Err(_) => {}
-        }
+/// The next report of a traced thread. If there is none yet, it waits for one, or for an alarm.
+pub(crate) fn wait_traced() -> io::Result<Option<(Pid, Traced)>> {
+    match next_report(libc::__WALL) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+        report => report,
     }
 }
 

@@ -49,6 +49,16 @@ fn drawn_sizes_must_be_complete_and_not_empty() {
         [40, 9, 2],
         "K, M and N"
     );
+    let larger = |pick: fn(i64, i64) -> i64| {
+        let sizes = task.function().sizes.draw_larger(pick).unwrap();
+        sizes.into_values().collect::<Vec<_>>()
+    };
+    assert_eq!(larger(|least, _| least), [40, 9, 2]);
+    assert_eq!(
+        larger(|_, most| most),
+        [224; 3],
+        "an eighth below the listed 256"
+    );
     assert_eq!(
         parse("{}", plain)
             .unwrap()

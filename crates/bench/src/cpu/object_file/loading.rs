@@ -2,17 +2,18 @@
 
 use object::elf::{
     DF_1_NOW, DF_BIND_NOW, DF_STATIC_TLS, DF_SYMBOLIC, DT_AUDIT, DT_AUXILIARY, DT_FILTER, DT_FINI,
-    DT_FINI_ARRAY, DT_FLAGS, DT_FLAGS_1, DT_GNU_HASH, DT_HASH, DT_INIT, DT_INIT_ARRAY, DT_JMPREL,
-    DT_NEEDED, DT_NULL, DT_PLTGOT, DT_PLTREL, DT_PLTRELSZ, DT_PREINIT_ARRAY, DT_RELA, DT_RELACOUNT,
-    DT_RELAENT, DT_RELASZ, DT_RPATH, DT_RUNPATH, DT_STRSZ, DT_STRTAB, DT_SYMBOLIC, DT_SYMENT,
-    DT_SYMTAB, DT_VERNEED, DT_VERNEEDNUM, DT_VERSYM, DynamicTag, PF_W, PF_X, PT_DYNAMIC,
-    PT_GNU_EH_FRAME, PT_GNU_PROPERTY, PT_GNU_RELRO, PT_GNU_STACK, PT_LOAD, PT_NOTE, PT_NULL,
-    PT_TLS, ProgramType,
+    DT_FINI_ARRAY, DT_FLAGS, DT_FLAGS_1, DT_GNU_HASH, DT_HASH, DT_INIT, DT_INIT_ARRAY,
+    DT_INIT_ARRAYSZ, DT_JMPREL, DT_NEEDED, DT_NULL, DT_PLTGOT, DT_PLTREL, DT_PLTRELSZ,
+    DT_PREINIT_ARRAY, DT_RELA, DT_RELACOUNT, DT_RELAENT, DT_RELASZ, DT_RPATH, DT_RUNPATH, DT_STRSZ,
+    DT_STRTAB, DT_SYMBOLIC, DT_SYMENT, DT_SYMTAB, DT_VERNEED, DT_VERNEEDNUM, DT_VERSYM, DynamicTag,
+    PF_W, PF_X, PT_DYNAMIC, PT_GNU_EH_FRAME, PT_GNU_PROPERTY, PT_GNU_RELRO, PT_GNU_STACK, PT_LOAD,
+    PT_NOTE, PT_NULL, PT_TLS, ProgramType,
 };
 use object::read::elf::{Dyn, Dynamic, ProgramHeader};
 use object::{Object, ObjectSection};
 
 use crate::cpu::memory::PAGE;
+use crate::cpu::object_file::AtLoad;
 use crate::cpu::object_file::code::Code;
 use crate::cpu::object_file::sections::File;
 
@@ -42,7 +43,9 @@ const RUN_BY_LOADER: [DynamicTag; 8] = [
 
 /// Tags that tell where tables are, how large they are, and in what order names are looked up.
 /// Paths of libraries come from the compiler's driver: no source can add one.
-const TAGS: [DynamicTag; 23] = [
+const TAGS: [DynamicTag; 25] = [
+    DT_INIT_ARRAY,
+    DT_INIT_ARRAYSZ,
     DT_HASH,
     DT_GNU_HASH,
     DT_STRTAB,
@@ -70,7 +73,8 @@ const TAGS: [DynamicTag; 23] = [
 
 /// Tables that the loader finds by a tag, and that are checked by their section: both must mean the
 /// same bytes.
-const TABLES: [(DynamicTag, Option<DynamicTag>, &str); 4] = [
+const TABLES: [(DynamicTag, Option<DynamicTag>, &str); 5] = [
+    (DT_INIT_ARRAY, Some(DT_INIT_ARRAYSZ), ".init_array"),
     (DT_RELA, Some(DT_RELASZ), ".rela.dyn"),
     (DT_JMPREL, Some(DT_PLTRELSZ), ".rela.plt"),
     (DT_SYMTAB, None, ".dynsym"),
@@ -92,8 +96,8 @@ const LIBRARIES: [&str; 9] = [
 ];
 
 /// The rule that program headers or dynamic tags break.
-pub(super) fn refusal(file: &File<'_>, code: &Code<'_>) -> Option<String> {
-    headers(file, code).or_else(|| tags(file))
+pub(super) fn refusal(file: &File<'_>, code: &Code<'_>, at_load: AtLoad) -> Option<String> {
+    headers(file, code).or_else(|| tags(file, at_load))
 }
 
 fn headers(file: &File<'_>, code: &Code<'_>) -> Option<String> {
@@ -138,7 +142,7 @@ fn is_all_code(file: &File<'_>, code: &Code<'_>, offset: u64, size: u64) -> bool
     bytes.is_some_and(|bytes| code.covers(start, bytes))
 }
 
-fn tags(file: &File<'_>) -> Option<String> {
+fn tags(file: &File<'_>, at_load: AtLoad) -> Option<String> {
     let Ok(table) = file.elf_dynamic_table() else {
         return Some("the object's dynamic table cannot be read".into());
     };
@@ -149,7 +153,8 @@ fn tags(file: &File<'_>) -> Option<String> {
         return Some("entries behind the end of the dynamic table are prohibited".into());
     }
     for entry in &entries {
-        if RUN_BY_LOADER.contains(&entry.tag) {
+        let of_libraries = at_load == AtLoad::OfLibraries && entry.tag == DT_INIT_ARRAY;
+        if RUN_BY_LOADER.contains(&entry.tag) && !of_libraries {
             return Some("code that runs at load or exit is prohibited".into());
         }
         let harmful = match entry.tag {

@@ -11,7 +11,14 @@ use crate::cpu::object_file::code::Code;
 use crate::cpu::object_file::sections::File;
 
 /// Sections that the loader may write: data, and the table of what comes from outside.
-const WRITTEN: [&str; 5] = [".data", ".data.rel.ro", ".tdata", ".got", ".got.plt"];
+const WRITTEN: [&str; 6] = [
+    ".data",
+    ".data.rel.ro",
+    ".tdata",
+    ".got",
+    ".got.plt",
+    ".init_array",
+];
 const TABLE: [&str; 2] = [".got", ".got.plt"];
 
 /// Relocations of one section that are read.

@@ -3,11 +3,13 @@
 
 use object::elf::{
     SHF_ALLOC, SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH,
-    SHT_GNU_VERNEED, SHT_GNU_VERSYM, SHT_HASH, SHT_NOBITS, SHT_NOTE, SHT_NULL, SHT_PROGBITS,
-    SHT_RELA, SHT_STRTAB, SHT_SYMTAB, SHT_X86_64_UNWIND, SectionFlags, SectionType,
+    SHT_GNU_VERNEED, SHT_GNU_VERSYM, SHT_HASH, SHT_INIT_ARRAY, SHT_NOBITS, SHT_NOTE, SHT_NULL,
+    SHT_PROGBITS, SHT_RELA, SHT_STRTAB, SHT_SYMTAB, SHT_X86_64_UNWIND, SectionFlags, SectionType,
 };
 use object::read::elf::{ElfFile64, ElfSection64, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
+
+use crate::cpu::object_file::AtLoad;
 
 /// An object as it is read here.
 pub(super) type File<'data> = ElfFile64<'data, Endianness>;
@@ -77,13 +79,27 @@ const OF_LINKER: [Known; 24] = [
 /// Starts of the names of sections whose code a loader runs by itself.
 const RUN_AT_LOAD: [&str; 5] = [".init", ".fini", ".ctors", ".dtors", ".preinit"];
 
+/// What the loader runs before anything else.
+const AT_LOAD: Known = known(".init_array", SHT_INIT_ARRAY, DATA);
+
+fn runs_at_load(name: &str) -> bool {
+    RUN_AT_LOAD.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether an object that is not linked yet has no code that a loader would run by itself.
+pub(super) fn runs_nothing_at_load(bytes: &[u8]) -> bool {
+    let runs = |section: Section<'_, '_>| section.name().map_or(true, runs_at_load);
+    File::parse(bytes).is_ok_and(|file| !file.sections().any(runs))
+}
+
 /// The rule that the sections of an object break.
-pub(super) fn refusal(file: &File<'_>) -> Option<String> {
+pub(super) fn refusal(file: &File<'_>, at_load: AtLoad) -> Option<String> {
     let unknown = file.sections().find_map(|section| {
         let Ok(name) = section.name() else {
             return Some("a section without a name".to_owned());
         };
-        if RUN_AT_LOAD.iter().any(|start| name.starts_with(start)) {
+        let of_libraries = at_load == AtLoad::OfLibraries && name == AT_LOAD.name;
+        if runs_at_load(name) && !of_libraries {
             return Some(format!(
                 "code that runs at load or exit (section `{name}`) is prohibited"
             ));
@@ -93,7 +109,7 @@ pub(super) fn refusal(file: &File<'_>) -> Option<String> {
             header.sh_type(file.endian()),
             header.sh_flags(file.endian()),
         );
-        let mut known = OWN.iter().chain(&OF_LINKER);
+        let mut known = OWN.iter().chain(&OF_LINKER).chain([&AT_LOAD]);
         let is_known = known.any(|known| {
             known.name == name && known.kind == kind && known.rights.0 == flags.0 & ALL
         });

@@ -44,7 +44,7 @@ fn found(source: &str) -> Finding {
     let room = tempfile::tempdir().unwrap();
     let file = room.path().join("candidate.c");
     std::fs::write(&file, source).unwrap();
-    inspect(&linked("gcc", "-O2", &file, room.path()))
+    inspect(&linked("gcc", "-O2", &file, room.path()), None)
 }
 
 #[track_caller]
@@ -439,7 +439,7 @@ fn honest_objects_are_clean() {
             for level in ["-O0", "-O1", "-O2", "-O3"] {
                 let object = linked(compiler, level, source, room.path());
                 let begin = std::time::Instant::now();
-                let finding = inspect(&object);
+                let finding = inspect(&object, None);
                 seconds += begin.elapsed().as_secs_f64();
                 (objects, bytes) = (objects + 1, bytes + object.len());
                 assert_eq!(
@@ -452,4 +452,25 @@ fn honest_objects_are_clean() {
         }
     }
     println!("{objects} objects of {bytes} bytes in {seconds} s");
+}
+
+#[test]
+fn only_the_compilers_own_library_runs_code_at_load() {
+    let room = tempfile::tempdir().unwrap();
+    let file = room.path().join("candidate.c");
+    let asks = "int f(void) { return __builtin_cpu_supports(\"sse2\"); }\n";
+    let starts = "__attribute__((constructor)) void g(void) {}\n";
+    for (source, is_clean) in [(asks.to_owned(), true), (format!("{asks}{starts}"), false)] {
+        std::fs::write(&file, source).unwrap();
+        let object = linked("gcc", "-O2", &file, room.path());
+        run("gcc", &["-fPIC", "-c", "candidate.c"], room.path());
+        let unlinked = std::fs::read(room.path().join("candidate.o")).unwrap();
+        let finding = inspect(&object, Some(&unlinked));
+        assert_eq!(finding == Finding::Clean, is_clean, "{finding:?}");
+        assert_ne!(
+            inspect(&object, None),
+            Finding::Clean,
+            "whose it is, nobody knows"
+        );
+    }
 }

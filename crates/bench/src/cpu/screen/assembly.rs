@@ -83,18 +83,26 @@ fn refuse_text(text: &str, has_operands: bool) -> Option<String> {
 }
 
 fn refuse_statement(statement: &str) -> Option<String> {
+    let statement = behind_labels(statement);
     // `{vex}` chooses an encoding.
-    let encoding = |word: &&str| word.strip_prefix('{')?.strip_suffix('}').map(str::to_owned);
-    let leads = |word: &&str| {
-        word.ends_with(':')
-            || encoding(word).is_some_and(|name| name.chars().all(char::is_alphanumeric))
+    let encoding = |word: &str| word.strip_prefix('{')?.strip_suffix('}').map(str::to_owned);
+    let leads = |word: &str| {
+        encoding(word).is_some_and(|name| name.chars().all(char::is_alphanumeric))
             || PREFIXES.contains(&word.to_ascii_lowercase().as_str())
     };
-    let word = statement.split_whitespace().find(|word| !leads(word))?;
+    let (mut word, mut behind) = first_word(statement);
+    while leads(word) {
+        (word, behind) = first_word(behind);
+    }
     let lower = word.to_ascii_lowercase();
+    if lower.is_empty() {
+        return None;
+    }
     if lower.starts_with('.') {
-        return (!PLAIN_DIRECTIVES.contains(&lower.as_str()))
-            .then(|| format!("inline assembly: the directive `{word}` is prohibited"));
+        let is_plain = PLAIN_DIRECTIVES.contains(&lower.as_str()) && fills_plainly(behind);
+        return (!is_plain).then(|| {
+            format!("inline assembly: the directive `{word}` is prohibited as it is used")
+        });
     }
     // `register double x asm("%xmm0")` names a register; anything else that is no plain word
     // may become one, such as an operand's name.
@@ -109,6 +117,36 @@ fn refuse_statement(statement: &str) -> Option<String> {
     let indirect_jump = lower.starts_with('j') && statement.contains('*');
     (PROHIBITED_INSTRUCTIONS.contains(&lower.as_str()) || indirect_jump)
         .then(|| format!("inline assembly: the instruction `{word}` is prohibited"))
+}
+
+/// What follows the labels of a statement. Assemblers allow space in front of a label's colon, but
+/// only what they take for space themselves.
+fn behind_labels(statement: &str) -> &str {
+    let mut rest = statement.trim_ascii_start();
+    loop {
+        let end = rest.find(|c: char| c.is_ascii_whitespace() || c == ':');
+        let behind = rest[end.unwrap_or(rest.len())..].trim_ascii_start();
+        match behind.strip_prefix(':') {
+            Some(behind) => rest = behind.trim_ascii_start(),
+            None => return rest,
+        }
+    }
+}
+
+/// The first word of a text and what follows it.
+fn first_word(text: &str) -> (&str, &str) {
+    let text = text.trim_ascii_start();
+    text.split_at(
+        text.find(|c: char| c.is_ascii_whitespace())
+            .unwrap_or(text.len()),
+    )
+}
+
+/// Whether an alignment is filled as an assembler does it by itself. A byte that the source chooses
+/// is the beginning of an instruction that nobody reads.
+fn fills_plainly(arguments: &str) -> bool {
+    let filling = arguments.split(',').nth(1).unwrap_or_default();
+    matches!(filling.trim_ascii(), "" | "0x90" | "144")
 }
 
 /// Assembly without comments, as assemblers read it: `#` hides the rest of its line, `/*` in it
@@ -174,6 +212,12 @@ mod tests {
             "nop // /*\\n .byte 1\\n nop // */",
             "nop \\0",
             "nop # x\\n int3",
+            "1 : .byte 1",
+            "a: b\\t: .byte 1",
+            "a\u{a0}: .byte 1",
+            ".p2align 1, 0x0f",
+            ".balign 2,0xc5,1",
+            ".align 2, x",
         ] {
             assert!(
                 refused(&format!("void f(void) {{ asm(\"{template}\"); }}")).is_some(),
@@ -185,6 +229,8 @@ mod tests {
             "/* int */ nop",
             "{vex} vaddpd %xmm0, %xmm0, %xmm0",
             ".p2align 4\\n\\t2: jnz 2b",
+            "2 : dec %ecx\\n jnz 2b",
+            ".p2align 4,,10\\n .balign 16, 0x90\\n .align 1 << 4",
         ] {
             assert_eq!(
                 refused(&format!("void f(void) {{ asm(\"{template}\"); }}")),

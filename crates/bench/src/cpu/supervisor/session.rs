@@ -26,13 +26,6 @@ const SPARE_THREADS: u64 = 80;
 const SPARE_BYTES: u64 = 3 << 30;
 const THREAD_BYTES: u64 = 80 << 20;
 
-/// Whether a candidate is looked at as it runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Looks {
-    Yes,
-    No,
-}
-
 /// One candidate process with the buffers of all its calls.
 pub(crate) struct Session {
     child: Child,
@@ -47,30 +40,6 @@ impl Session {
         cores: &[usize],
         calls: &[Sizes],
         fit: Fit,
-    ) -> Result<Self, Failure> {
-        let mut session = Self::begin(request, cores, calls, fit, Looks::No)?;
-        session.child.keep_threads_apart()?;
-        Ok(session)
-    }
-
-    /// The same for one that is watched as it runs.
-    pub(crate) fn start_watched(
-        request: &Request,
-        cores: &[usize],
-        calls: &[Sizes],
-        fit: Fit,
-    ) -> Result<Self, Failure> {
-        let mut session = Self::begin(request, cores, calls, fit, Looks::Yes)?;
-        session.child.watch(&request.object)?;
-        Ok(session)
-    }
-
-    fn begin(
-        request: &Request,
-        cores: &[usize],
-        calls: &[Sizes],
-        fit: Fit,
-        looks: Looks,
     ) -> Result<Self, Failure> {
         let layout = Layout::new(request.task.function(), calls, fit)
             .map_err(|error| Failure::Machine(format!("layout: {error}")))?;
@@ -97,7 +66,7 @@ impl Session {
                 request.threads
             },
             own_threads: request.own_threads,
-            watched: looks == Looks::Yes,
+            watched: request.watched,
             user: request.user,
             supervisor: std::process::id() as sys::Pid,
             landlock: request.landlock,
@@ -117,7 +86,8 @@ impl Session {
             inputs: &inputs_readonly,
             outputs: &outputs_file,
         };
-        let child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
+        let mut child = Child::start(&spec, &files, &request.environment, cores, request.limit_s)?;
+        child.keep_threads_apart()?;
         let buffers = Buffers {
             inputs,
             outputs,
@@ -129,6 +99,18 @@ impl Session {
             buffers,
             threads_cap: threads_cap as usize,
         })
+    }
+
+    /// The same for one that is watched as it runs: nothing that it can ask for tells it.
+    pub(crate) fn start_watched(
+        request: &Request,
+        cores: &[usize],
+        calls: &[Sizes],
+        fit: Fit,
+    ) -> Result<Self, Failure> {
+        let mut session = Self::start(request, cores, calls, fit)?;
+        session.child.watch(&request.object)?;
+        Ok(session)
     }
 
     /// Fresh inputs, poisoned outputs.

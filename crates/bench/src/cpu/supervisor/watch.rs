@@ -60,8 +60,9 @@ impl Watch {
         }
         // They were stopped, and each says so once more to its tracer.
         while watch.still.len() < watch.threads.len() {
-            let (thread, _) = watch.next(None)?;
-            watch.still.push(thread);
+            if let Some((thread, _)) = watch.next(None)? {
+                watch.still.push(thread);
+            }
         }
         // From now on they stand still for the tracer alone.
         sys::signal(pid, libc::SIGCONT).map_err(machine("continuing the candidate"))?;
@@ -94,7 +95,11 @@ impl Watch {
                 // A thread that has gone says so next.
                 drop(sys::interrupt(self.at_turn(turn)));
             }
-            let (thread, report) = self.next(told)?;
+            // A thread that has gone, or waits for ever, says nothing: the alarm ends the wait.
+            let Some((thread, report)) = self.next(told)? else {
+                limit.check()?;
+                continue;
+            };
             match report {
                 Traced::Signalled(libc::SIGSTOP) if thread == self.pid => {
                     self.still.push(thread);
@@ -123,23 +128,29 @@ impl Watch {
         self.threads[index % self.threads.len()]
     }
 
-    /// What a thread has just told, or tells next. The end of the process is a failure.
-    fn next(&mut self, told: Option<(Pid, Traced)>) -> Result<(Pid, Traced), Failure> {
-        let next = told.map_or_else(sys::wait_traced, Ok);
-        let (thread, report) = next.map_err(machine("waiting for the candidate"))?;
+    /// What a thread has just told, or tells before an alarm rings. The end of the process is a
+    /// failure.
+    fn next(&mut self, told: Option<(Pid, Traced)>) -> Result<Option<(Pid, Traced)>, Failure> {
+        let next = told.map_or_else(sys::wait_traced, |told| Ok(Some(told)));
+        let Some((thread, report)) = next.map_err(machine("waiting for the candidate"))? else {
+            return Ok(None);
+        };
         if report == Traced::Ended {
             self.threads.retain(|known| *known != thread);
             if thread == self.pid {
-                let how = "ended while it was watched; code that is watched can read no clock";
-                return Err(Failure::Crashed(how.into()));
+                return Err(Failure::Crashed("ended while it was watched".into()));
             }
         }
-        Ok((thread, report))
+        Ok(Some((thread, report)))
     }
 
     /// Looks at a thread that stands still: whether it is within an instruction of the object.
     fn is_within(&mut self, thread: Pid, code: &Code<'_>) -> Result<bool, Failure> {
-        let at = sys::next_instruction(thread).map_err(machine("reading a candidate's place"))?;
+        let at = match sys::next_instruction(thread) {
+            // Another thread has ended the process meanwhile, which the next report says.
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(false),
+            place => place.map_err(machine("reading a candidate's place"))?,
+        };
         let holds = |place: &&Place| place.0.contains(&at);
         self.looks += 1;
         self.own_looks += usize::from(self.bench.iter().any(|place| holds(&place)));

@@ -18,7 +18,7 @@ pub use line_marker::lex_marked;
 pub use normalise::normalise;
 pub(crate) use normalise::normalise_in;
 pub use prototype::{check, prototype, type_name};
-pub use scan::{attributes, is_asm, literals, scan, scan_lexed};
+pub use scan::{attributes, hides_vectors, is_asm, literals, scan, scan_lexed};
 pub use template::written;
 
 use crate::extracted::{Extracted, Malformed};

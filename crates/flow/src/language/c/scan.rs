@@ -19,7 +19,7 @@ use super::lex::{Item, Lexed, Token};
 use super::line_marker::lex_marked;
 use crate::technique::Scan;
 
-pub use facts::{attributes, is_asm, literals};
+pub use facts::{attributes, hides_vectors, is_asm, literals};
 
 /// The techniques of a text. Its line markers determine line numbers.
 pub fn scan(text: &str) -> Scan {

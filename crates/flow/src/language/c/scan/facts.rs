@@ -230,10 +230,11 @@ const SCALAR_BUILTINS: [&str; 13] = [
 /// is of the first vectors that there were. The C library has types of its own for who watches its
 /// loader: `La_x86_64_zmm`. `_ZGVbN2v_exp` is a function of its vector mathematics, and `_xrstor64`
 /// fills all vector registers.
-const VECTOR_STARTS: [&str; 19] = [
+const VECTOR_STARTS: [&str; 20] = [
     "_MM_SHUFFLE",
     "_MM_TRANSPOSE",
     "_tile_",
+    "_tile1024i",
     "__tile",
     "_m_p",
     "_m_from_",
@@ -278,13 +279,21 @@ fn is_vector(name: &str) -> bool {
             .any(|start| builtin.starts_with(start));
     }
     if let Some(rest) = name.strip_prefix("__v") {
-        // `__v8df` and `__v8hi_u`: the types behind the headers' own vector types.
-        let rest = rest.trim_end_matches("_u");
-        let letters = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        return letters.len() < rest.len() && (2..=3).contains(&letters.len());
+        // `__v8df`, `__v8hi_u`, `__v8df_aligned`: the types behind the headers' own vector types.
+        let ends = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let letters = ends.split('_').next().unwrap_or_default();
+        return ends.len() < rest.len() && (2..=3).contains(&letters.len());
     }
     let starts = VECTOR_STARTS.iter().any(|start| name.starts_with(start)) && !is_prefetch(name);
     starts || is_mask_function(name)
+}
+
+/// Whether a header's line makes a type of vectors, and no name in it tells: `double8` of a header
+/// that is for another language.
+pub fn hides_vectors(line: &str) -> bool {
+    let mut words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let makes = |word: &str| matches!(word.trim_matches('_'), "vector_size" | "ext_vector_type");
+    words.clone().any(makes) && !words.any(is_vector)
 }
 
 /// `_kand_mask8`, `_cvtu32_mask8`, `_load_mask64`: on registers that hold masks of vectors.

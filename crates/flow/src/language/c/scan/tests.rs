@@ -22,6 +22,8 @@ fn vector_names_are_simd() {
         "__v8df a;",
         "__v4di_u a;",
         "_tile_dpbssd(0, 1, 2);",
+        "_tile1024i a;",
+        "__v8df_aligned a;",
         "__mmask8 m;",
         "__builtin_ia32_addpd(a, b);",
         "typedef double v4 __attribute__((vector_size(32)));",
@@ -303,4 +305,20 @@ fn evidence_is_the_first_place() {
             text: "__m256d".into()
         }
     );
+}
+
+#[test]
+fn a_header_hides_vectors_behind_names_that_tell_nothing() {
+    for line in [
+        "typedef double double8 __attribute__((ext_vector_type(8)));",
+        "    __attribute__ ((__vector_size__ (32), __aligned__ (16)));",
+    ] {
+        assert!(hides_vectors(line), "{line}");
+    }
+    for line in [
+        "typedef double __m128d __attribute__((__vector_size__(16), __aligned__(16)));",
+        "typedef int plain __attribute__((aligned(16)));",
+    ] {
+        assert!(!hides_vectors(line), "{line}");
+    }
 }

@@ -1,0 +1,18 @@
+// cheat: waits until moments that are over, which tells the time as well as a clock does
+// class: B3
+// task: matmul
+// stage: 1
+// needs: watch
+// expect: crashed
+
+#include <time.h>
+
+void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &(struct timespec){1, 0}, NULL);
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            double s = 0;
+            for (int k = 0; k < K; k++) s += A[i * K + k] * B[k * N + j];
+            C[i * N + j] = s;
+        }
+}
