@@ -129,10 +129,11 @@ fn no_source_file_is_too_long() {
 }
 
 /// Files that write command lines: of compilers, of Slurm, of workers and of a plan's jobs.
-const COMMAND_LINES: [&str; 12] = [
+const COMMAND_LINES: [&str; 13] = [
     "crates/bench/src/confine.rs",
     "crates/bench/src/cpu/toolchain.rs",
     "crates/bench/src/gpu/compile/",
+    "crates/bench/src/gpu/host/linking.rs",
     "crates/bench/src/gpu/host/toolchain.rs",
     "crates/bench/src/gpu/site.rs",
     "crates/bench/src/gpu/trial/",
@@ -254,6 +255,20 @@ fn paths_in_documents_exist() {
             );
         }
     }
+}
+
+#[test]
+fn no_merge_was_left_half_done() {
+    let marks = ["^<<<<<<< ", "^>>>>>>> "].map(|mark| ["-e", mark]);
+    let found = Command::new("git")
+        .args(["grep", "--line-number", "-I"])
+        .args(marks.as_flattened())
+        .current_dir(root())
+        .output()
+        .unwrap();
+    // 1 says that nothing was found, and more that this is no checkout.
+    let said = String::from_utf8_lossy(&found.stdout);
+    assert!(!found.status.success(), "{said}");
 }
 
 #[test]
