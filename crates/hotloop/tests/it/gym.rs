@@ -2,6 +2,7 @@
 //!
 //! Without a Python that has torch nothing is judged. With `HOTLOOP_KERNELGYM` naming a checkout of
 //! `KernelGYM`, its own client asks as well.
+#![expect(clippy::print_stdout, reason = "a test reports")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

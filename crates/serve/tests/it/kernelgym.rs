@@ -241,7 +241,7 @@ fn requests_that_nothing_here_can_do_are_refused() {
         (
             with(fine(), "num_perf_trials", json!(1.5)),
             400,
-            "num_perf_trials",
+            "1.5 is no number of something",
         ),
         (
             with(fine(), "entry_point", json!("Net")),
