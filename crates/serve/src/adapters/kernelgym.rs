@@ -170,7 +170,8 @@ impl Gym {
             ticket
         } else {
             let asked = modules.ask(&task, asked.kernel_code);
-            let ticket = asked.map_err(|_| later("too many modules are waiting"))?;
+            let full = "too many modules are waiting";
+            let ticket = asked.map_err(|_| Fault::later(full, Duration::from_secs(2)))?;
             self.evaluations.keep(&name, content, ticket.clone())?;
             ticket
         };
@@ -179,10 +180,6 @@ impl Gym {
             outcome => Ok(Answered::of(name, outcome.as_ref())),
         }
     }
-}
-
-fn later(what: &str) -> Fault {
-    Fault::later(what, Duration::from_secs(2))
 }
 
 /// Judges a module. What is not judged in time goes on, and `/status` tells how it stands.

@@ -10,7 +10,6 @@ use std::time::Duration;
 use hotloop_flow::{BenchError, Task};
 use tokio::time::Instant;
 
-use super::later;
 use crate::board::{Outcome, Ticket};
 use crate::fault::Fault;
 use crate::settings::Limits;
@@ -90,7 +89,8 @@ impl Evaluations {
     ) -> Result<(), Fault> {
         let mut all = self.lock();
         if all.len() >= self.most && !all.contains_key(name) {
-            return Err(later("too many evaluations are kept"));
+            let what = "too many evaluations are kept";
+            return Err(Fault::later(what, Duration::from_secs(2)));
         }
         let seen = Instant::now();
         let evaluation = Evaluation {

@@ -322,7 +322,7 @@ mod tests {
         let text = csv(&sheet());
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 7);
-        assert_eq!(lines[0].split(',').count(), 19);
+        assert_eq!(lines[0].split(',').count(), 20);
         assert!(
             lines[5].starts_with("\"tuned\",eager,4,0,3,2,0.5,0.15"),
             "{text}"
