@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::build::Built;
-use super::run::Mark;
-use super::runs::RunCounts;
+use super::ran::{Mark, RunCounts};
 
 /// The card as Markdown.
 pub(super) fn of(built: &Built) -> String {

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::licence::Licence;
-use super::run::Ran;
-use super::runs::RunCounts;
+use super::ran::{Ran, RunCounts};
 
 /// Where a record is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::build::Built;
 use super::files;
 use super::harness::Harness;
+use super::ran::{Mark, Ran, RunCounts};
 use super::record::Record;
-use super::run::{Mark, Ran, run};
+use super::run::run;
 
 /// The pairs that were run so far, on disk: one line each, so that none is run again after a kill.
 #[derive(Debug)]
@@ -153,23 +154,6 @@ impl Runs<'_> {
         files::rewrite(&built, folder)?;
         Ok(built)
     }
-}
-
-/// How many pairs were run, and what they turned out to be.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunCounts {
-    /// Pairs that were run.
-    pub run: usize,
-    /// Pairs that no harness fits.
-    pub without_harness: usize,
-    /// Pairs whose sides both computed what is right.
-    pub equal: usize,
-    /// By their mark.
-    pub marks: BTreeMap<Mark, usize>,
-    /// Pairs that are in no chat because of what they turned out to be.
-    pub dropped: usize,
-    /// The GPUs, by the machine's class.
-    pub machines: BTreeMap<String, String>,
 }
 
 /// Writes what was found into the records, by their index, and counts it. Chats of pairs that are
