@@ -203,7 +203,7 @@ fn an_answer_that_would_have_to_run_says_how_far_it_came() {
     let (status, table, said) = ended(&mut hotloop(&["bench", "module", &problem, &answer]));
     assert_eq!(status, 3, "{table}{said}");
     assert!(
-        table.contains("`forward` makes 1 launch, but it cannot run here"),
+        table.contains("one call makes 1 launch, but it cannot run here"),
         "{table}{said}"
     );
     assert!(table.contains("1 answer without a verdict"), "{table}");

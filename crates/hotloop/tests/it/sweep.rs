@@ -130,7 +130,7 @@ fn what_would_have_to_run_has_no_verdict_without_a_gpu() {
     for words in [
         "no verdict  malformed",
         "1 answer without a verdict. kernelbench/1/19 of honest: the machine failed: it",
-        "`forward` makes 1 launch, but it cannot run here",
+        "one call makes 1 launch, but it cannot run here",
     ] {
         assert!(said.contains(words), "{words} is missing in\n{said}");
     }
