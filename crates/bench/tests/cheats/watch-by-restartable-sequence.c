@@ -3,7 +3,7 @@
 // task: matmul
 // stage: 1
 // needs: watch
-// expect: refused | crashed
+// expect: refused | crashed | wrong
 
 #include <sched.h>
 

@@ -1,5 +1,6 @@
 // honest: asks the compiler's library what the processor can do, and takes the version that fits
 // task: matmul
+// compiler: gcc
 
 #include <immintrin.h>
 

@@ -426,6 +426,8 @@ fn honest_objects_are_clean() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
+    // The test below looks at what the compiler's own library does at load.
+    sources.retain(|source| !source.ends_with("matmul-asks-processor.c"));
     sources.sort();
     let room = tempfile::tempdir().unwrap();
     let step = if all { 1 } else { 25 };
