@@ -87,7 +87,7 @@ def main():
     assert wrong["compiled"] and not wrong["correctness"] and wrong["reward"] == 0.0
     assert not refused["compiled"] and refused["reward"] == 0.0 and "torch" in refused["error_message"]
     assert strange["status"] == "failed" and strange["reward"] == -1.0
-    assert "is no problem that this service judges" in strange["error"], strange
+    assert "is not a problem that this service judges" in strange["error"], strange
     ray.shutdown()
 
 

@@ -1,8 +1,8 @@
 //! A worker: takes groups for its machine's class, judges them and answers.
 //!
-//! It holds no queue. It pulls one group when it has room, tells the server while it works that
-//! it still does, stores the answer first and lets go of the group then. Whatever ends it in
-//! between, the server gives the group to another.
+//! It holds no queue. It pulls one group when it has room, and keeps telling the server that it
+//! still works on it. It stores the answer first and acknowledges the group after that. If the
+//! worker ends in between, the server gives the group to another one.
 
 mod answer;
 mod duty;
@@ -224,8 +224,8 @@ impl Worker<'_> {
             Ok(None) => {}
             Ok(Some(reply)) => self.judged(reply, answers),
             Err(_) if self.is_leaving() => self.abandon(answers),
-            // The bench itself is broken: whoever waits for it is told, and the next group gets a
-            // new one.
+            // The bench itself is broken. Its waiting jobs get an error, and the next group gets a
+            // new bench.
             Err(error) => {
                 self.bench = None;
                 self.trial = None;

@@ -195,7 +195,7 @@ pub enum RewardError {
 pub struct RewardMistake {
     /// Its key.
     pub key: &'static str,
-    /// What is wrong, and what mends it.
+    /// The mistake, and how to fix it.
     pub what: String,
 }
 

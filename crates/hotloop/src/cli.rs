@@ -51,13 +51,13 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Judge C candidates: screen, compile, verify and time them
+    /// Judge candidates in C or CUDA: screen, compile, verify and time them
     Judge(JudgeArgs),
     /// Report what this machine offers, what is missing and how to install it
     Doctor(DoctorArgs),
     /// List, show and check tasks
     Task(TaskArgs),
-    /// Measure the bench itself
+    /// Measure the bench itself, and judge answers to problems of `KernelBench`
     Bench(BenchArgs),
     /// Judge for a fleet: take candidates from its server and answer with verdicts
     Worker(fleet::WorkerArgs),
@@ -75,8 +75,8 @@ pub(crate) enum Command {
     Quickstart(learn::QuickstartArgs),
     /// Train a model on the measured speed of its candidates
     Train(learn::TrainArgs),
-    /// Find fast code for one task by several arms with equal budgets, and say whether learning
-    /// helped
+    /// Search for fast code for one task by several arms with equal budgets, and report whether
+    /// learning helped
     Discover(discover::DiscoverArgs),
     /// Serve a page that shows runs while they go on
     Watch(watch::WatchArgs),
@@ -86,11 +86,11 @@ pub(crate) enum Command {
     Replay(watch::ReplayArgs),
     /// Judge for other trainers over HTTP
     Serve(Box<serve::ServeArgs>),
-    /// Run a paper's grid and write its figures and tables
+    /// Run a paper's grid or a plan of your own, and write figures and tables
     Experiment(learn::ExperimentArgs),
-    /// Make the synthetic corpus, or the nano policy from it
+    /// Make data for tuning: synthetic programs, winners of runs, pairs, teachers' answers
     Corpus(corpus::CorpusArgs),
-    /// Ask a reviewer about candidates whose verdicts are known, and see how far it agrees
+    /// Ask a reviewer about candidates with known verdicts, and report how far it agrees
     Review(Box<review::ReviewArgs>),
     /// Tune a model on examples, for a warm start
     Tune(corpus::TuneArgs),
@@ -116,8 +116,8 @@ Examples:
 /// `hotloop judge`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-FILE holds C source. A file that ends in .md or .txt holds what a model printed, and hotloop extracts the code \
-from it, as with --completions. Without FILE hotloop judges the task's own seed.
+FILE holds source in the task's language. A file that ends in .md or .txt holds a model's answer, and hotloop \
+extracts the code from it, as with --completions. Without FILE hotloop judges the task's own seed.
 
 Verdicts: malformed, refused, not-compiled, timed-out, crashed, wrong, suspect, correct.
 
@@ -132,7 +132,7 @@ pub(crate) struct JudgeArgs {
     /// A shipped task, a task's folder such as ./my-task, or `all` for the seeds of all shipped
     /// tasks
     pub(crate) task: String,
-    /// C sources to judge; `-` is standard input
+    /// Sources to judge; `-` is standard input
     #[arg(conflicts_with = "completions")]
     pub(crate) file: Vec<PathBuf>,
     /// Judge a model's output: one JSON object per line with the key `completion`; `-` is standard
@@ -305,7 +305,7 @@ pub(crate) struct BenchArgs {
 /// The subcommands of `hotloop bench`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Judged candidates per second on one core, against the plain pipeline in the same run
+    /// Count judged candidates per second on one core, and compare with a plain pipeline
     #[command(after_help = "\
 Examples:
   hotloop bench throughput --count 50
@@ -321,7 +321,7 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// How much the timing of one expert candidate varies over many judgements
+    /// Measure how much the timing of one expert candidate varies over many judgements
     #[command(after_help = "\
 Examples:
   hotloop bench aa --count 100 --json
@@ -337,11 +337,11 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// What answers to a problem of `KernelBench` would do on a GPU, as plans, without one
+    /// Plan answers to a problem of `KernelBench` without torch and without a GPU
     Plan(plan::PlanArgs),
-    /// Verdicts on answers to a problem of `KernelBench`, and how fast they are beside torch
+    /// Judge answers to problems of `KernelBench` on a GPU, and compare their speed with torch
     Module(module::ModuleArgs),
-    /// How long torch itself takes for problems of `KernelBench`, and how exact it is
+    /// Measure how fast and how exact torch itself is on problems of `KernelBench`
     Torch(torch::TorchArgs),
 }
 

@@ -70,7 +70,7 @@ pub fn run() -> ExitCode {
         .into()
 }
 
-/// The failure for incomplete output, so that nobody mistakes a part for the whole.
+/// The failure for incomplete output. Without it, a part could pass for the whole.
 fn unsaid(error: &std::io::Error) -> Failure {
     Failure::machine(format!("standard output cannot be written: {error}"))
         .hint("the output is incomplete; free some space, or redirect it elsewhere")

@@ -109,7 +109,7 @@ pub struct CandidateReviewed {
     /// The practised task; `None` is the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The candidate. Whoever makes it again gets the same opinion.
+    /// The candidate. Its copies get the same opinion.
     pub hash: String,
     /// `None` if no answer of the reviewer could be read.
     pub opinion: Option<Opinion>,

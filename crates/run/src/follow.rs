@@ -78,7 +78,7 @@ impl Followed {
             .filter(std::fs::Metadata::is_file);
         let Some(facts) = facts else {
             // A run that was just made has no journal yet, and one that was removed never again.
-            // Whoever opens a pipe waits.
+            // Opening a pipe would wait for its writer.
             return Ok(Part {
                 read: 0,
                 lines: Vec::new(),

@@ -321,8 +321,7 @@ fn check_reviewer(reviewer: &Reviewer, note: &mut impl FnMut(&str, String)) {
     }
     let lambda = reviewer.lambda;
     if !lambda.is_finite() || lambda < 0.0 {
-        let what =
-            format!("{lambda} would reward what the reviewer thinks bad; set it to 0 or more");
+        let what = format!("{lambda} would reward code with a bad opinion; set it to 0 or more");
         note("reward.reviewer.lambda", what);
     }
     if reviewer.max_tokens < 64 {

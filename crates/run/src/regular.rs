@@ -1,9 +1,9 @@
-//! Reads what is a file. Whoever opens a pipe waits for its writer, perhaps for ever.
+//! Reads regular files only. Opening a pipe would wait for its writer, perhaps for ever.
 
 use std::io;
 use std::path::Path;
 
-/// Refuses what is no regular file.
+/// Refuses everything but a regular file.
 pub(crate) fn check(path: &Path) -> io::Result<()> {
     if fs_err::metadata(path)?.is_file() {
         return Ok(());

@@ -60,7 +60,7 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
     is_whole
         .then_some(number as u32)
-        .ok_or_else(|| serde::de::Error::custom(format!("{number} is no number of something")))
+        .ok_or_else(|| serde::de::Error::custom(format!("{number} is not a whole number in range")))
 }
 
 /// A stage, where one is named.

@@ -1,8 +1,8 @@
 //! The jobs in progress, the kept verdicts, and the requests that wait for them.
 //!
-//! Two candidates with the same [`Key`] are one job, whoever asks and however often. A verdict is
-//! kept for a while, so that a repeated request finds it. It is not kept longer, because a lucky
-//! timing must not become a fact. A machine's failure is not kept, so a retry is a new attempt.
+//! Two candidates with the same [`Key`] are one job, even from several clients. A verdict is kept
+//! for a while, so that a repeated request finds it. It is not kept longer, because a lucky timing
+//! must not become a fact. A machine's failure is not kept, so a retry is a new attempt.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

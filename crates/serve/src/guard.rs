@@ -142,7 +142,7 @@ impl Guard {
         }
         if route != "/health" && !self.tokens.admit(request.headers()) {
             let what = if request.headers().contains_key(header::AUTHORIZATION) {
-                "the token that was sent is none of this service's"
+                "this service does not accept the token that was sent"
             } else {
                 "this service wants a token, and none was sent"
             };

@@ -38,7 +38,7 @@ impl Modules {
             Some(task) => Ok(Arc::clone(task)),
             None if self.any => Ok(Arc::new(problem::task(text))),
             None => Err(Fault::unknown(
-                "the reference_code is no problem that this service judges modules for",
+                "the reference_code is not a problem that this service judges modules for",
             )
             .hint("the operator of the service names its problems; blanks at ends do not matter")),
         }

@@ -61,7 +61,8 @@ impl Drop for Place {
     }
 }
 
-/// What an address is counted as: whoever has one of IPv6 has all that share its first half.
+/// The address that requests are counted by. A client with one IPv6 address has all that share its
+/// first half.
 pub(crate) fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -158,7 +158,7 @@ impl Door {
             has_asked.store(true, Ordering::Relaxed);
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
-            // Whoever keeps the connection, as a socket does, keeps its place.
+            // A connection that stays open, such as a socket, keeps its place.
             request.extensions_mut().insert(Arc::clone(&place));
             // A router is always ready.
             router.clone().call(request)

@@ -20,7 +20,7 @@ use crate::sandbox::limits::{self, Limits};
 use crate::scratch::{Folder, Scratch, no_space};
 use crate::sys;
 
-/// What mends limits that a confined process cannot set because its own are lower.
+/// The remedy if a confined process cannot set its limits because its own are lower.
 const RAISE_ALL: &str = "raise the hard limits that `ulimit -Ha` shows: that on the size of files (ulimit -f), or another";
 
 /// What compiling may take.
@@ -252,7 +252,7 @@ fn failure_of_machine(
     })
 }
 
-/// What came through a pipe whose other end is closed; what cannot be read was not said.
+/// The text from a pipe whose other end is closed. Unreadable bytes count as missing.
 fn read_all(pipe: OwnedFd) -> String {
     let mut bytes = Vec::new();
     drop(File::from(pipe).read_to_end(&mut bytes));

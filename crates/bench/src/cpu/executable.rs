@@ -1,9 +1,9 @@
 //! Stacks that hold code: where an object has room for machine code that no compiler made.
 //!
-//! What a stage forbids is looked for in the source, and a level of optimisation is the compiler's.
-//! Code that a candidate holds as data knows neither. `object_file` reads all that is executable
-//! from the start, and once a candidate is loaded no memory becomes executable (see
-//! `sandbox::calls`). The stack may be both.
+//! The screen looks for forbidden techniques in the source, and the compiler applies the
+//! optimisation level. Neither holds for machine code that a candidate keeps as data.
+//! `object_file` reads all memory that is executable from the start. Once a candidate is loaded, no
+//! memory becomes executable (see `sandbox::calls`). The stack may hold both data and code.
 
 use std::io::Read;
 use std::path::PathBuf;

@@ -89,7 +89,7 @@ type StartTeam = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, u
 
 /// The role: never returns unless it fails before the first stop.
 pub(crate) fn run() -> i32 {
-    // Whatever else was open where hotloop was started is none of the candidate's business.
+    // Closes every other descriptor that was open when hotloop started.
     sys::close_from(REPORT_FD + 1);
     let mut report = File::from(sys::inherited(REPORT_FD));
     match prepare() {

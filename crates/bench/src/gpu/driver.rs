@@ -1,7 +1,6 @@
 //! The CUDA driver, loaded at run time: one GPU, its context and its stream.
 //!
-//! Addresses are plain numbers. Whoever launches what was not written here runs in a process of its
-//! own.
+//! Addresses are plain numbers. Code that launches kernels of candidates runs in its own process.
 #![expect(
     unsafe_code,
     reason = "the driver is a C interface; every call goes through here and its status is checked"
@@ -452,7 +451,7 @@ impl Gpu {
             .map(|bytes| bytes.as_mut_ptr().cast())
             .collect();
         // SAFETY: the driver copies the arguments before it returns; there is one for each
-        // parameter, of its size, which whoever prepared the launch compared.
+        // parameter, and the code that prepared the launch has compared its size.
         let status = unsafe {
             (self.functions().launch)(
                 &raw const config,

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_wakes_those_that_wait_for_room() {
+    fn taking_a_plan_wakes_threads_that_wait_for_room() {
         let board = Board::default();
         let (begun, begins) = std::sync::mpsc::channel();
         let room = std::sync::atomic::AtomicBool::new(false);

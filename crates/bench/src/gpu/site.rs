@@ -124,7 +124,7 @@ fn parse_capability(said: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// What host code is told of a GPU. What is not known of it is as on an H200.
+/// The facts that host code gets about a GPU. Unknown ones are those of an H200.
 pub(crate) fn traits(device: &Device) -> DeviceTraits {
     let mut traits = DeviceTraits::default();
     if let Device::Gpu {

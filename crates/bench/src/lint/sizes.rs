@@ -58,9 +58,8 @@ pub(super) fn hidden(task: &Task) -> Vec<Finding> {
         } else {
             (Mark::Warn, "unless the prompt says that it is never larger")
         };
-        let why = format!(
-            "none has {name} above {size}, the timed one: what is right only up to there passes"
-        );
+        let why =
+            format!("none has {name} above {size}, the timed one: code that fails above it passes");
         findings.push(finding(mark, about, format!("{why}; add one, {else_}")));
     }
     findings
@@ -91,7 +90,7 @@ mod tests {
             [(Mark::Ok, "2 are verified in a second process".to_owned())]
         );
         let short = json!({ "timed": { "M": 5, "N": 7 }, "hidden": [{ "M": 6, "N": 1 }, { "M": 1, "N": 7 }] });
-        let says = "none has N above 7, the timed one: what is right only up to there passes; add \
+        let says = "none has N above 7, the timed one: code that fails above it passes; add \
             one, or write the number in its place if it never changes";
         assert_eq!(found(any, short)[1..], [(Mark::Error, says.to_owned())]);
         let both = json!({ "timed": { "M": 5, "N": 7 }, "hidden": [{ "M": 1, "N": 1 }] });

@@ -29,7 +29,7 @@ pub fn play_if_asked() {
     sys::ignore_requests_to_end();
     let status = match role {
         SUPERVISOR => {
-            // What a terminal sends to the program, as Ctrl-Z, is not for the candidate that runs.
+            // A terminal's signals, such as Ctrl-Z, must not reach the candidate that runs.
             sys::lead_own_group();
             supervisor::serve()
         }

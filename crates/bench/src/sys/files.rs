@@ -17,7 +17,7 @@ use crate::sys::call::check;
 /// children are other users, and a package in root's home is closed to them.
 pub(crate) fn closed_to_others(path: &Path) -> Option<PathBuf> {
     let real = std::fs::canonicalize(path).ok();
-    // Who follows a link needs the way to it, and the way to where it points.
+    // To follow a link, a process needs access to its folder and to the folder of its target.
     let ways = [Some(path), real.as_deref()].into_iter().flatten();
     let mut parts = ways
         .flat_map(Path::ancestors)

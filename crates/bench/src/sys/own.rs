@@ -181,7 +181,7 @@ fn clock_page(line: &str) -> Option<Range<usize>> {
         .then_some(address(start)?..address(end)?)
 }
 
-/// Gives pages of the kernel's back. Whoever asks for the time from now on ends by that.
+/// Unmaps pages of the kernel. A later call that reads the time there ends the process.
 ///
 /// # Safety
 /// Nothing of this program asks for the time any more.

@@ -347,8 +347,8 @@ impl Making {
             }
             if has_input && !flow.depends_on_inputs(wire.storage) {
                 return Err(
-                    "`forward` returns memory whose kernels were given nothing of an input, so the \
-                     result cannot depend on one"
+                    "`forward` returns memory whose kernels received no input, so the result \
+                     cannot depend on one"
                         .into(),
                 );
             }

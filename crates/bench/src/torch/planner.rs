@@ -160,7 +160,7 @@ impl Planner {
         Ok(match session.next()? {
             Heard::Message(Message::Facts(facts)) => Ok(facts),
             Heard::Message(Message::Failed(why) | Message::Refused(why)) => Err(why),
-            Heard::Message(_) => Err("it says something that is no fact".to_owned()),
+            Heard::Message(_) => Err("it sent a message that is not a fact".to_owned()),
             Heard::Verdict(verdict) => Err(verdict.detail()),
         })
     }
@@ -323,7 +323,7 @@ impl Planning<'_> {
                 }
                 Said::Raised(why) => Ok(json!({"raised": why})),
                 Said::Nothing => Err(format!(
-                    "`{}` ended without a word of what it returns",
+                    "`{}` ended without reporting its result",
                     shown(&call.function)
                 )),
             });

@@ -1,7 +1,7 @@
 //! Sentences about a pair: what its application does, and what its optimisation is.
 //!
-//! The paper's description tells the application, in the words of the suite. What was optimised is
-//! told by nobody, so it is derived from the difference of the two sides.
+//! The paper's description names the application, in the words of the suite. No suite says what was
+//! optimised, so that is derived from the difference of the two sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Under which terms a file came: its own header first, then the licence of its tree.
 //!
-//! A guess by marks, for sorting. Whoever passes records on reads the licences themselves.
+//! A guess by marks, for sorting. Read the licences themselves before you pass records on.
 
 use serde::{Deserialize, Serialize};
 

@@ -20,7 +20,7 @@ pub fn run<E>(
     let candidates = harness.candidates(record);
     let mut sides = [Judged::default(), Judged::default()];
     for round in 0..rounds {
-        // Whoever comes first in a round comes second in the next one.
+        // The side that is first in one round is second in the next one.
         for at in [round % 2, 1 - round % 2] {
             let verdict = match &candidates[at] {
                 Ok(candidate) => judge(Job {

@@ -27,7 +27,7 @@ pub(crate) enum CorpusCommand {
     Winners(WinnersArgs),
     /// Make pairs of slow and fast CUDA from benchmark suites, for supervised tuning
     Pairs(PairsArgs),
-    /// Run both sides of pairs on the GPU: are they equal, and how fast is each
+    /// Run both sides of each pair on the GPU, and compare their results and their speeds
     PairsRun(PairsRunArgs),
     /// Let a teacher answer tasks, judge its answers, and write the correct ones as chats
     Teach(TeachArgs),
@@ -117,8 +117,8 @@ pub(crate) struct ChatsArgs {
 /// `hotloop corpus winners`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each line is {\"messages\": [...]} with the prompt and an answer that was judged correct. A prompt has every program \
-once. A run's answers come with the run's own prompts, including parents and repairs.
+Each line is {\"messages\": [...]} with the prompt and an answer that was judged correct. Every program appears \
+once for a prompt. A run's answers come with the run's own prompts, including parents and repairs.
 
 Examples:
   hotloop evaluate --model qwen.gguf --task spmv,softmax --stage all --count 32 --temperature 0.7 --keep kept
@@ -155,8 +155,8 @@ pub(crate) struct WinnersArgs {
 /// `hotloop corpus nearest`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The distance is the share of tokens to change, insert or delete. 0 is the \
-same program, and 1 has nothing in common. Comments, white space and #include do not count. \
+    after_help = "The distance is the share of tokens to change, insert or delete. 0 means the \
+same program, and 1 means nothing in common. Comments, white space and #include do not count. \
 `distance` treats all names that a program defines as equal, so renaming does not raise it. `as \
 written` compares the names too, with the same candidate.
 
@@ -165,7 +165,7 @@ Examples:
   hotloop corpus nearest best.c --count 4000        against what `corpus chats --count 4000` writes"
 )]
 pub(crate) struct NearestArgs {
-    /// C programs
+    /// Programs in the task's language
     #[arg(required = true, value_name = "FILE.c")]
     pub(crate) file: Vec<PathBuf>,
     /// One of the corpus's tasks: matmul, matmul-any, matvec, transpose, stencil2d or softmax; or
@@ -277,7 +277,7 @@ pub(crate) struct TuneArgs {
     /// Examples in a step, instead of tokens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: Option<u32>,
-    /// Leave examples out that have more tokens [default: none]
+    /// Leave out examples with more tokens [default: none]
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<usize>,
     /// Percentage of the examples to hold out, to distinguish learning from memorising
@@ -291,7 +291,7 @@ pub(crate) struct TuneArgs {
     /// Examples to hold out, instead of a percentage of the data
     #[arg(long, value_name = "FILE.jsonl", num_args = 1..)]
     pub(crate) held_out_data: Vec<PathBuf>,
-    /// End after so many evaluations without a lower held-out loss (there are about twenty), and
+    /// End after this many evaluations without a lower held-out loss (there are about twenty), and
     /// keep the best adapter
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) early_stop: Option<u32>,

@@ -13,12 +13,12 @@ use super::values::above_zero;
     group(clap::ArgGroup::new("what").required(true).args(["task", "verdict"])),
     after_help = "Arms: search (staged search, no learning), entropic (PUCT and the entropic \
 objective of TTT-Discover), grpo (staged search, mean reward), max-at-k (staged search, expected \
-best of k), best-of-n (the seed's prompts only). Every arm starts from the same model and gets as \
-many judged answers. Runs with one seed come before those with the next, so a budget that ends \
-early leaves whole comparisons.
+best of k), best-of-n (the seed's prompts only). Every arm starts from the same model and gets the \
+same number of judged answers. All runs with one seed come before those with the next, so a budget \
+that ends early still leaves complete comparisons.
 
 The verdict compares the best code of each arm that learns with that of the stronger control, by \
-Student's t over seeds, at 95 % for all arms together. A run that did not end does not count.
+Student's t over seeds, at 95 % for all arms together. A run that has not finished does not count.
 
 The same command continues after Ctrl-C, a kill or the end of --budget.
 

@@ -12,7 +12,7 @@ use hotloop_flow::how::OptLevel;
 the seed and the start of the answer. With a run's seed, temperature, count and task this repeats \
 that run's probe. One bench judges all policies, one after the other.
 
-The directory of a run stands for its last checkpoint, be it an adapter or a whole model. URL#NAME \
+The directory of a run means its last checkpoint, which is an adapter or a whole model. URL#NAME \
 is an OpenAI-compatible endpoint, as in a run file (`hotloop train --help`).
 
 Examples:
@@ -34,8 +34,8 @@ A suite is a file of policies and tasks:
   model = \"qwen.gguf\"
   adapter = \"runs/learns\"
 
-It writes one table as table.md, table.csv, table.json and index.html. The same command goes on where \
-it was stopped, and takes what is unchanged from the folder. Other keys of a suite: title, preset, \
+It writes one table as table.md, table.csv, table.json and index.html. The same command continues where \
+it was stopped, and keeps unchanged results in the folder. Other keys of a suite: title, preset, \
 stage, max-tokens, seed, opt, threads, slots, set. preset = \"p3\" asks the last stage once at \
 temperature 0.
 
@@ -55,12 +55,12 @@ them before the first answer is judged, and one judge compares the answers with 
   hotloop evaluate --suite problems.toml --kernelbench ~/KernelBench --out sweep
 
 `problems` also takes a level, kernelbench/1, or kernelbench/1/held-out and kernelbench/1/training. \
-Other keys, with what holds without them: title, kernelbench (the checkout), count = 1 (answers a \
+Other keys, with their defaults: title, kernelbench (the checkout), count = 1 (answers for each \
 problem and policy), temperature = 0, max-tokens = 2048, seed = 1, compile = false (time torch.compile \
-as well), limit = 10 (seconds a call), runs = 0 (verified runs at least), reward (such as \
+as well), limit = 10 (seconds a call), runs = 0 (the least number of timed runs), reward (such as \
 { shape = \"weighted\" }), preset (\"p3\": once at temperature 0, 100 runs), device = \"auto\"; adapter and api-key of a policy. The folder \
-gets table.md, table.csv, table.json and table.html, and --json prints table.json. Flags on sampling \
-do not count here. docs/kernelbench.md says more.
+gets table.md, table.csv, table.json and table.html, and --json prints table.json. Write these keys \
+into the suite: flags for sampling have no effect on it. docs/kernelbench.md says more.
 
 Exit status: 0 done, whatever the verdicts; 1 your error; 3 the machine failed, \
 which may leave answers without a verdict; 130 stopped."

@@ -239,7 +239,7 @@ breaks or if nothing can be learned any more, and says why.
 Examples:
   hotloop train run.toml
   hotloop train run.toml --set budget.steps=10 --set learning.rate=0
-  hotloop train run.toml --set task=matmul,softmax   # trains on matmul, practises softmax beside it
+  hotloop train run.toml --set task=matmul,softmax   # trains on matmul, also practises softmax
   hotloop train run.toml --set model=http://localhost:8000/v1/completions#qwen-base
   hotloop train --resume runs/run
   hotloop train run.toml --watch   # and a page that shows the run

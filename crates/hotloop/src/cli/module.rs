@@ -8,7 +8,7 @@ use hotloop_flow::Reward;
 /// `hotloop bench module`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An answer is Python with a class ModelNew that builds its CUDA by load_inline, or one file .cu with a function solve. It is planned in a jail without torch and without a GPU, as by `hotloop bench plan`. The GPU bench runs the plan on fresh inputs, with its code loaded anew for each run, and compares every number with what your torch computes in doubles. Torch runs the problem, and never an answer.
+An answer is Python with a class ModelNew that builds its CUDA by load_inline, or one file .cu with a function solve. The bench plans it in a jail without torch and without a GPU, as `hotloop bench plan` does. The GPU bench runs the plan on fresh inputs, with its code loaded anew for each run, and compares every number with your torch's result in doubles. Torch runs the problem, and never an answer.
 
 The table shows the median time, and how many times as fast that is as plain torch (eager) and as torch.compile, with TF32 off. It ends with fast_p: the share of all answers that are correct and more than p times as fast.
 
@@ -38,13 +38,13 @@ pub(crate) struct ModuleArgs {
     /// Seconds that one call of an answer may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = super::values::parse_limit)]
     pub(crate) limit: f64,
-    /// Verified runs that are timed at least; without it the bench makes as many as it needs
+    /// The least number of timed runs, all verified [default: as many as the bench needs]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u32).range(..=1000))]
     pub(crate) runs: u32,
-    /// Show what each answer earns: weighted, composite or ladder-log, with torch for the baseline
+    /// Show the reward of each answer: weighted, composite or ladder-log; torch is the baseline
     #[arg(long, value_name = "SHAPE", value_parser = super::values::parse_reward)]
     pub(crate) reward: Option<Reward>,
-    /// Add each verdict to this file, and leave out answers that it has: the command can continue
+    /// Add each verdict to this file, and skip answers that it has: a stopped command continues
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object a line for each answer, and one with the scores

@@ -51,7 +51,7 @@ pub(crate) struct PairsArgs {
     /// The model whose tokenizer counts [default: words and signs are counted]
     #[arg(long, value_name = "MODEL")]
     pub(crate) tokenizer: Option<String>,
-    /// Leave chats out that are longer
+    /// Leave out chats with more tokens
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) max_tokens: usize,
     /// Percentage of the records to hold out, by benchmark
@@ -95,7 +95,7 @@ right and the whole 95 % interval of the speed-up lies above 1. Otherwise it is 
 fast side is wrong) or `unproven` (the slow side fails, too).
 
 records.jsonl, summary.json and README.md then hold what was found. train.jsonl and held-out.jsonl lose pairs that are \
-not equal or not faster. Each pair is on disk in runs.jsonl when it was run. The same command continues after a kill.
+not equal or not faster. Each pair is in runs.jsonl as soon as it has run. The same command continues after a kill.
 
 Examples:
   hotloop corpus pairs-run pairs
@@ -152,16 +152,16 @@ pub(crate) struct TeachArgs {
     /// Answers to each task
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) count: u32,
-    /// Keep so many different answers of a task, the fastest ones
+    /// The number of different answers to keep for each task, the fastest ones
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) best: u32,
     /// Which answers become chats
     #[arg(long, value_name = "WHICH", default_value = "correct")]
     pub(crate) keep: Keep,
-    /// What becomes of the reasoning before an answer
+    /// Whether the reasoning before an answer is learned
     #[arg(long, value_name = "WHAT", default_value = "drop")]
     pub(crate) reasoning: Reasoning,
-    /// Stop asking after so many tokens of answers; an endpoint that counts none is estimated at
+    /// Stop asking after this many tokens of answers; an endpoint that counts none is estimated at
     /// four bytes a token
     #[arg(long, value_name = "N")]
     pub(crate) budget_tokens: Option<u64>,

@@ -7,11 +7,11 @@ use clap::Args;
 /// `hotloop bench plan`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An answer is Python with a class ModelNew that builds its CUDA by load_inline. Here it runs on shapes alone, in a jail without torch and without a GPU. What comes out is a plan: the memory, the launches and the memsets of one call. Where NVRTC is found, the code for the GPU is compiled, too.
+An answer is Python with a class ModelNew that builds its CUDA by load_inline. Here it runs on shapes alone, in a jail without torch and without a GPU. The result is a plan: the memory, the launches and the memsets of one call. If there is an NVRTC, it also compiles the code for the GPU.
 
 A plan is no judgement: no result was compared and no time was taken. `hotloop bench module` judges answers on a GPU.
 
-An answer whose name ends in .cu is one file of CUDA that defines a function solve. docs/kernelbench.md says what solve is called with.
+An answer whose name ends in .cu is one file of CUDA that defines a function solve. docs/kernelbench.md lists the arguments of solve.
 
 Without an answer, the command reads problems and shows their shapes; TASK may then be a whole level. For one problem it also shows the declaration of solve.
 

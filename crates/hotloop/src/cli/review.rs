@@ -11,9 +11,9 @@ use super::learn::WhoArgs;
 #[command(after_help = "\
 A policy reads candidates and estimates whether each is correct, compiles and is fast, as the reviewer of a run does \
 (reward.reviewer, `hotloop train --defaults`). The verdicts are known, so the table shows how far the opinions agree \
-with them. With --inject every candidate is shown a second time, with a comment that tells the reviewer to praise it.
+with them. With --inject every candidate is shown a second time, with a comment that asks the reviewer for praise.
 
-Opinions are kept in --out, one per line. The same command continues after a kill, and asks about nothing twice.
+Opinions are kept in --out, one per line. The same command continues after a kill, and asks about no candidate twice.
 
 Examples:
   hotloop evaluate --model qwen --task matmul,softmax --count 64 --temperature 1 --keep kept
@@ -29,7 +29,7 @@ pub(crate) struct ReviewArgs {
     /// The file of opinions to write, or to continue
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) out: PathBuf,
-    /// Review so many different candidates, drawn by the seed [default: all]
+    /// The number of different candidates to review, drawn by the seed [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<usize>,
     /// Show each candidate again with a comment that asks for praise

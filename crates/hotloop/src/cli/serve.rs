@@ -15,12 +15,12 @@ Trainers use POST /v1/judge, or their own protocol: /get_reward (OpenRLHF), /rm 
 (SandboxFusion, verl), /reset, /step, /state and /ws (OpenEnv), /evaluate (KernelGYM). POST /v1/prompts hands out prompts of the \
 staged search, /openapi.json describes every route, /metrics is for Prometheus.
 
-Anyone who may ask can run C code here, in the bench's sandbox. So the service listens on loopback by default. \
+Every client with access can run C code here, in the bench's sandbox. So the service listens on loopback by default. \
 Elsewhere it needs a token: one a line in --token-file, or in the environment variable HOTLOOP_TOKEN. \
 Without a token it answers only requests whose Host is localhost, a loopback address or a name that --host allows.
 
 /evaluate judges PyTorch modules for the problems that --problems names. The Python of a problem runs as your user, \
-outside of the sandbox. So only the named files run, and a client's reference_code has to be one of them.
+outside of the sandbox. So only the named files run, and a client's reference_code must equal one of them.
 
 Examples:
   hotloop serve

@@ -7,7 +7,7 @@ use clap::Args;
 /// `hotloop bench torch`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-These are the baselines of KernelBench, measured on your machine: plain torch (eager) and `torch.compile`. Each problem also runs in doubles, which shows how exact torch is in floats. TF32 is off. On a GPU every run is clocked by events after the cache was swept; the median counts.
+These are the baselines of KernelBench, measured on your machine: plain torch (eager) and `torch.compile`. Each problem also runs in doubles, which shows how exact torch is in floats. TF32 is off. On a GPU, events time every run after a sweep of the cache, and the median counts.
 
 The command runs the problems' own code, with your Python and your rights. It runs no answer of a model.
 
@@ -35,10 +35,10 @@ pub(crate) struct TorchArgs {
     /// Seconds that one problem may take in all
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: u64,
-    /// Draws inputs and parameters
+    /// Seed of inputs and parameters
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Add each result to this file, and leave out problems that it has: the command can continue
+    /// Add each result to this file, and skip problems that it has: a stopped command continues
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON object a line for each problem

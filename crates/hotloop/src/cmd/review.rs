@@ -166,8 +166,8 @@ fn of_evaluation(folder: &Path, found: &mut Vec<Known>) -> Result<(), Failure> {
 /// How each line of the file begins.
 const BEGINNING: &[u8] = b"{\"key\":\"";
 
-/// The opinions that the file has already. What a kill left of its last line goes, but only from a
-/// file of opinions.
+/// The opinions in the file. A last line that a kill cut off is removed, but only from a file of
+/// opinions.
 fn earlier(path: &Path) -> Result<BTreeMap<String, Line>, Failure> {
     if !path.exists() {
         return Ok(BTreeMap::new());

@@ -36,7 +36,7 @@ pub struct Outcome {
     pub seconds: f64,
     /// The unit of speeds.
     pub unit: &'static str,
-    /// The fastest code's speed, and at least the seed's: whoever found nothing keeps the seed.
+    /// The fastest code's speed, and at least the seed's: a run that found nothing keeps the seed.
     pub best: Option<f64>,
     /// The same as a share of the baseline.
     pub of_baseline: Option<f64>,

@@ -63,7 +63,7 @@ impl Variables {
                 self.names().join(", ")
             )),
             Some("") => Err(format!(
-                "`{name}` has no value: the plan's [let] leaves it to whoever starts the plan"
+                "`{name}` has no value: give it one, since the plan's [let] leaves it empty"
             )),
             Some(value) => Ok(value.to_owned()),
         }

@@ -98,8 +98,8 @@ impl Opinions {
 fn lead(agreement: &Agreement, name: &str) -> String {
     let mut text = format!(
         "{name} gave its opinion on {} candidates; {} opinions could not be read. An opinion agrees if \
-         it is on the verdict's side of 0.5. The last column is what always the more frequent answer \
-         would have right.",
+         it is on the verdict's side of 0.5. The last column is the share that is right if \
+         one always gives the more frequent answer.",
         agreement.asked, agreement.broken
     );
     if let Some(rank) = agreement.speed {

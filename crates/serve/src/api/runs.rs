@@ -34,7 +34,7 @@ struct Runs {
     /// Runs that were read earlier, with the length of their journals at that time. Journals only
     /// grow.
     read: Mutex<HashMap<PathBuf, (u64, Listed)>>,
-    /// The run that was asked for last, as far as it was read. Whoever reads a journal holds it.
+    /// The run of the last request, as far as it was read. Locked while a journal is read.
     last: Mutex<Option<Followed>>,
 }
 

@@ -62,7 +62,7 @@ impl Run {
         sound(&self.head).clone()
     }
 
-    /// What has been read so far. Whoever holds it keeps the follower waiting.
+    /// Everything that was read so far. The follower waits while the lock is held.
     pub(super) fn followed(&self) -> RwLockReadGuard<'_, Followed> {
         sound(&self.followed)
     }
@@ -269,7 +269,7 @@ impl Follower {
 
 /// The run directories in a folder.
 fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    // Opening a pipe would wait for whoever writes into it.
+    // Opening a pipe would wait for its writer.
     if store::journal_path(folder).is_file() {
         found.push(folder.to_owned());
         return;

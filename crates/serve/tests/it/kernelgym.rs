@@ -184,7 +184,7 @@ fn only_the_problems_that_the_operator_named_run() {
     let (status, reason, _) = evaluate(&service, &own);
     assert_eq!(status, 404);
     assert!(
-        reason.contains("is no problem that this service judges"),
+        reason.contains("is not a problem that this service judges"),
         "{reason}"
     );
     assert_eq!(service.submitted(), 1);
@@ -241,7 +241,7 @@ fn requests_that_nothing_here_can_do_are_refused() {
         (
             with(fine(), "num_perf_trials", json!(1.5)),
             400,
-            "1.5 is no number of something",
+            "1.5 is not a whole number in range",
         ),
         (
             with(fine(), "entry_point", json!("Net")),

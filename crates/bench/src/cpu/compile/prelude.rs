@@ -189,7 +189,8 @@ fn failed(error: &std::io::Error) -> BenchError {
     BenchError::machine(format!("the precompiled prelude: {error}")).hint(hint)
 }
 
-/// What mends a prelude that does not compile. It is our own, so what is said of the disk is true.
+/// The remedy for a prelude that does not compile. It is our own, so a message about the disk is
+/// true.
 fn remedy(said: &str) -> &'static str {
     let is_full = [NO_SPACE, "cannot write PCH file"]
         .iter()

@@ -29,7 +29,7 @@ const MODEST_LEAST: u64 = 64 << 20;
 pub(crate) struct Child {
     pid: Pid,
     alive: bool,
-    /// What it may use and not have a kill from outside to blame.
+    /// Usage up to which a kill counts as a kill from outside.
     modest: Usage,
     plan: Mapping,
     cores: Vec<usize>,

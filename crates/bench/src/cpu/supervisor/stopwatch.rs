@@ -121,8 +121,8 @@ fn gate_of(samples: &[Sample], calls: usize) -> f64 {
 }
 
 /// How many runs are watched of a candidate with so many timed ones. `drawn` is below
-/// [`WATCHED_WHOLE`]. What hides until a quiet machine would have timed it gains on noisy machines
-/// alone, and is found there now and then.
+/// [`WATCHED_WHOLE`]. Code that hides for as many runs as a quiet machine times gains only on noisy
+/// machines, and is found there now and then.
 fn watched_runs(timed: usize, drawn: usize) -> usize {
     let warm_up = 1;
     let most = if drawn == 0 { timed } else { LEAST };

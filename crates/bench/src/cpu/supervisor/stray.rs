@@ -4,8 +4,8 @@
 //! read. An address that a candidate computes as it runs may lead into the middle of an
 //! instruction, where a constant holds others. No reading finds that, so a second process of the
 //! candidate makes runs like those that were timed. It is interrupted at moments that it cannot
-//! foresee, and every thread of it has to stand where an instruction begins that was read. What
-//! gains time by hidden code spends time there.
+//! foresee, and every thread of it has to stand where an instruction begins that was read.
+//! Hidden code that saves much time also runs for much time, so a look meets it.
 //!
 //! The process also holds the bench's own program, whose code is fast and which no stage allows. A
 //! run spends little time in it, so a candidate that is often found there calls it.

@@ -104,8 +104,8 @@ impl Nvrtc {
     /// Loads the library. `Err` says in the linker's words why that fails.
     pub(super) fn load(path: &Path) -> Result<Self, String> {
         let path = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-        // SAFETY: a C string. Loading runs the library's own start code, which whoever installed it
-        // trusts.
+        // SAFETY: a C string. Loading runs the library's own start code. The user installed it and
+        // trusts it.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
             // SAFETY: after a failure this is null or a C string.

@@ -1,8 +1,9 @@
 //! Refusals before compiling, from the text that is compiled and from the names that are looked up
 //! in it.
 //!
-//! What a text uses, its PTX tells (see `ptx`). This looks at what never reaches the PTX, or
-//! reaches the compiler first: files, directives that hide where a text comes from, and libraries.
+//! The PTX shows which instructions a text uses (see `ptx`). This module looks at everything that
+//! never reaches the PTX, or reaches the compiler first: files, libraries, and directives that hide
+//! the origin of a text.
 
 use hotloop_flow::language::c::lex::{self, Dialect, Directive, Item, Lexed, Token, TokenKind};
 use hotloop_flow::language::cuda;

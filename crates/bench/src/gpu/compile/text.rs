@@ -2,6 +2,6 @@
 
 /// The name of a text in messages and in line information.
 pub(super) const SOURCE: &str = "candidate.cu";
-/// Whatever NVRTC loads late, this makes it load.
+/// Makes NVRTC load everything that it would otherwise load late.
 pub(super) const WARM_UP: &str =
     "template <int N> __global__ void warm(float *x) { x[0] = expf(x[N]); }";

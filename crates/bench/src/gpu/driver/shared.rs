@@ -60,8 +60,8 @@ impl Gpu {
             let place: *mut c_int = &raw mut fd;
             let exported = (functions.export)(place.cast(), handle, POSIX_DESCRIPTOR, 0);
             self.check("sharing memory", exported)?;
-            // Only who is given it shall have it: a runner starts while the memory of what is right
-            // is there.
+            // No other process may inherit it: a runner starts while the memory of right results
+            // exists.
             libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC);
             Ok((physical, OwnedFd::from_raw_fd(fd)))
         }

@@ -68,7 +68,7 @@ impl<T: Into<Trouble>> From<T> for Stop {
 }
 
 impl Station {
-    /// Judges a candidate. What only it can have caused is an answer.
+    /// Judges a candidate. A failure that only the candidate can have caused is an answer.
     pub(super) fn judge(
         &mut self,
         work: &Work,
@@ -119,7 +119,7 @@ impl Station {
     pub(super) fn is_doubtful(&mut self, code: Option<u32>) -> Result<bool, Trouble> {
         match code {
             Some(Failure::OUT_OF_MEMORY) => {
-                // What the candidate's own runner holds is no lack of the machine's.
+                // Memory that the candidate's own runner holds is not missing on the machine.
                 self.lose_runner();
                 let free = self.gpu.free_bytes()?;
                 if free < self.total_bytes / FREE_PART {

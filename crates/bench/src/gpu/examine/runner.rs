@@ -195,7 +195,7 @@ fn prepare(gpu: Gpu, fresh: Fresh, spec: &RunnerSpec) -> Result<Runner, Failure>
         events,
         loaded: None,
     };
-    // What the driver sets up at first use is set up before files are closed.
+    // Makes the driver set up everything before files are closed.
     runner.clock(None)?;
     Ok(runner)
 }

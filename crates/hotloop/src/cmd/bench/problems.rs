@@ -105,7 +105,7 @@ pub(in crate::cmd) fn matched<'a>(
         };
         let Some(at) = problems.iter().position(is_of) else {
             return Err(Failure::user(format!(
-                "{}: its name tells no number of a problem",
+                "{}: its name contains no number of a problem",
                 path.display()
             ))
             .hint("name it like 19_relu.py, or give one problem, as in kernelbench/1/19"));

@@ -1,4 +1,4 @@
-//! The papers' settings for supervised tuning. What the user sets wins over a recipe.
+//! The papers' settings for supervised tuning. The user's settings override a recipe.
 
 use crate::cli::corpus::TuneArgs;
 use crate::cli::recipe::{Recipe, WarmUp};

@@ -50,7 +50,7 @@ impl Evaluations {
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             by_name: Mutex::default(),
-            // Whoever waits for the answer to a submission asks for nothing else meanwhile.
+            // A client that waits for the answer to a submission sends no other request meanwhile.
             abandon: limits.abandon.max(limits.wait * 2),
             keep: limits.keep,
             most: limits.kept,

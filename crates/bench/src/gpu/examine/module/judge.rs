@@ -72,7 +72,7 @@ impl Station {
         let right = Arena::new(&self.gpu, &self.kernels, bytes.max(1), &mut self.fresh);
         let right = right.map_err(|failure| {
             Trouble::Machine(format!(
-                "the GPU has no {bytes} bytes for what is right: {failure}"
+                "the GPU has no {bytes} bytes for the right results: {failure}"
             ))
         })?;
         let shared = oracle.share(&self.inputs, &right);
@@ -88,7 +88,7 @@ impl Station {
         });
         match judged {
             Ok(_) => oracle.release()?,
-            // Whatever it did not finish, the next judgement finds nothing of it.
+            // The next judgement must find nothing of unfinished work.
             Err(_) => oracle.forget(),
         }
         right.release(&self.gpu)?;
@@ -286,7 +286,7 @@ fn differs(work: &ModuleWork, wanted: &[(String, Vec<u64>)]) -> Option<Mismatch>
     })
 }
 
-/// Whose fault a failure is. What a module allocates beside its outputs may be what others lack.
+/// Whose fault a failure is. If memory is missing, the module's own allocations may be the cause.
 fn blame(work: &ModuleWork, total_bytes: u64, trouble: Trouble) -> Result<ModuleAnswer, Trouble> {
     let spare = own_bytes(work).saturating_sub(u128::from(bytes_written(work)));
     let is_lack =

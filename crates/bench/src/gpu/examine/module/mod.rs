@@ -1,8 +1,8 @@
 //! Judges plans of modules, which answers to problems for torch are.
 //!
-//! What is right comes from the user's own torch in a process of its own, the oracle. It draws
-//! inputs into the memory that runners map read-only, and writes what is right into memory that no
-//! runner maps.
+//! The user's own torch computes the right results in its own process, the oracle. It draws inputs
+//! into the memory that runners map read-only, and writes right results into memory that no runner
+//! maps.
 
 mod element;
 mod judge;

@@ -288,7 +288,9 @@ impl Oracle {
             Ok(Ok(got)) => Ok(got),
             Ok(Err(why)) if is_of_the_machine(&why) => {
                 self.forget();
-                Err(Trouble::Machine(format!("torch, of what is right: {why}")))
+                Err(Trouble::Machine(format!(
+                    "torch could not compute the right results: {why}"
+                )))
             }
             Ok(Err(why)) => {
                 self.forget();

@@ -96,7 +96,7 @@ impl Station {
         let found = words.chunks(FOUND_WORDS).map(Found::read);
         for (index, (output, found)) in on.work.outputs.iter().zip(found).enumerate() {
             if found.reference_broken || found.compared != output.elements() {
-                let why = "what torch says is right cannot be compared".to_owned();
+                let why = "torch's results cannot be compared".to_owned();
                 return Err(Trouble::Machine(why));
             }
             let element = element_of(output)?;

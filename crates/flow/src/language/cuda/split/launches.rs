@@ -53,7 +53,7 @@ fn rewrite_one(code: &Code<'_>, edits: &mut Edits, open: usize) -> Result<(), Re
         return refuse("a launch has no arguments in parentheses behind its `>>>`");
     };
     let Some(callee) = callee(code, open) else {
-        return refuse("what stands before `<<<` is no kernel");
+        return refuse("the expression before `<<<` is not a kernel");
     };
     let mut configuration = String::new();
     for at in open + 2..close {

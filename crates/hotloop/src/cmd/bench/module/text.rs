@@ -97,7 +97,7 @@ pub(super) fn summary(scores: &Scores, without: usize) -> String {
         scores.compiled,
         scores.correct
     );
-    let mut table = Table::new().left("beside");
+    let mut table = Table::new().left("baseline");
     for threshold in THRESHOLDS {
         table = table.right(format!("fast_{threshold}"));
     }

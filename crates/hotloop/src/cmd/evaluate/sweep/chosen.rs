@@ -11,14 +11,13 @@ pub(super) fn chosen(names: &[String], all: &Problems) -> Result<Vec<Named>, Fai
     for name in names {
         let some = named(name, all);
         if some.is_empty() {
-            return Err(Failure::user(format!(
-                "problems: `{name}` names no problem of the checkout"
-            ))
-            .hint(
-                "name a problem such as kernelbench/1/19, a level such as kernelbench/1, or a \
+            return Err(
+                Failure::user(format!("problems: the checkout has no problem `{name}`")).hint(
+                    "name a problem such as kernelbench/1/19, a level such as kernelbench/1, or a \
                      part such as kernelbench/1/held-out; hotloop task list --kernelbench DIR \
                      lists them",
-            ));
+                ),
+            );
         }
         for problem in some {
             if !found.contains(&problem) {

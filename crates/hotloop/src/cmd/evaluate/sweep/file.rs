@@ -134,7 +134,7 @@ impl SweepFile {
         because(
             self.count == 0,
             "`count` is 0",
-            "it is the number of answers a problem and policy",
+            "it is the number of answers for each problem and policy",
         )?;
         because(
             self.max_tokens == 0,
@@ -154,12 +154,12 @@ impl SweepFile {
         because(
             self.runs > RUNS,
             "`runs` is above 1000",
-            "it is the number of runs that are timed at least",
+            "it is the least number of timed runs",
         )?;
         because(
             self.preset.as_ref().is_some_and(|preset| preset != P3),
-            "`preset` is none",
-            "there is \"p3\"",
+            "`preset` is unknown",
+            "the only preset is \"p3\"",
         )?;
         because(
             self.preset.is_some() && (self.count, self.temperature) != (1, 0.0),
@@ -168,7 +168,7 @@ impl SweepFile {
         )?;
         because(
             self.device.parse::<Device>().is_err(),
-            "`device` is none",
+            "`device` is unknown",
             "choose \"auto\", \"cpu\" or \"cuda\"",
         )?;
         because(

@@ -9,7 +9,7 @@ use crate::output::table::Table;
 use crate::output::{number, percent, seconds};
 
 /// Explains the columns, once.
-pub(super) const FOOT: &str = "Answers without a verdict count nowhere. `correct` counts those that are \
+pub(super) const FOOT: &str = "Answers without a verdict do not count. `correct` counts those that are \
     right in every run, and `rate` is their share, with Wilson's 95 % interval. `time` is the mean of the \
     correct answers, and `torch` the mean of torch for the same answers. fast_p is the share of all \
     answers that are correct and more than p times as fast as torch; `speed-up` is the geometric mean over \
@@ -36,7 +36,7 @@ pub(super) fn policies(sheet: &Sheet) -> Grid {
 fn titles() -> Vec<String> {
     let before = [
         "policy",
-        "beside",
+        "baseline",
         "answers",
         "no verdict",
         "compiled",
@@ -246,7 +246,7 @@ pub(super) fn csv(sheet: &Sheet) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let mut titles: Vec<String> = [
         "policy",
-        "beside",
+        "baseline",
         "answers",
         "without",
         "compiled",
