@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, program
@@ -48,7 +49,9 @@ def test_every_problem_is_compared_with_doubles(tmp_path):
     done = run(problems[0], "--eager-only", folder=tmp_path)
     assert done.returncode == 0 and "TF32 off" in done.stdout, done.stderr
     for record in records(*problems, "--eager-only", folder=tmp_path):
-        assert record["compiled"] is None and record["reference"]["error"] < 1e-4, record
+        # Numbers of sixteen bits keep eleven of them.
+        bound = 1e-3 if ".half()" in Path(record["task"]).read_text() else 1e-4
+        assert record["compiled"] is None and record["reference"]["error"] < bound, record
 
 
 def test_a_bad_problem_ends_nothing_else(tmp_path):

@@ -19,7 +19,7 @@ use object::{Endianness, Object, ObjectSymbol};
 use crate::compiling::names::{is_allowed, is_reserved, looks_like_blas};
 use crate::sys;
 pub(crate) use code::Code;
-use sections::File;
+use sections::{AtLoad, File};
 
 /// What the object says of the candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,14 +30,6 @@ pub(crate) enum Finding {
     Refused(String),
     /// A name that exists nowhere: the linker's complaint in a program of its own.
     Undefined(String),
-}
-
-/// What may run when an object is loaded.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AtLoad {
-    Nothing,
-    /// What the linker took from the compiler's own library, which finds out about the processor.
-    OfLibraries,
 }
 
 /// Reads a candidate's shared object. `unlinked` is what the compiler made of its source alone, if

@@ -214,10 +214,9 @@ impl Session {
             limit_s: WALL_S,
             during: Phase::Run,
         };
-        if waited.is_none() {
-            // It may have closed the line and gone on.
-            drop(sys::wait_end(self.pid, LEAVING));
-        }
+        // It may have closed the line and gone on.
+        let ended_by_itself =
+            waited.is_none() && sys::wait_end(self.pid, LEAVING).is_ok_and(|ended| ended);
         drop(sys::kill_group(self.pid));
         self.is_reaped = true;
         let (status, usage) = sys::reap_with_usage(self.pid)
@@ -239,9 +238,14 @@ impl Session {
         if is_long {
             return Ok(timed_out());
         }
+        // The jail leaves it no way to send itself a signal other than that of an abort.
+        let is_killed = ended_by_itself
+            && status
+                .signal()
+                .is_some_and(|signal| signal == libc::SIGKILL || sys::is_request_to_end(signal));
         let is_killed_for_memory =
             sys::killed_for_memory() != self.killed_before && status.signal().is_some();
-        if is_killed_for_memory {
+        if is_killed || is_killed_for_memory {
             return Err(
                 BenchError::machine("the interpreter was killed from outside")
                     .hint("the machine may be out of memory; plan fewer answers at once")

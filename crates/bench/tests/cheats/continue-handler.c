@@ -1,7 +1,7 @@
-// cheat: a handler of SIGCONT tells it that a run begins; it works only if there was none, as in a check without a clock
+// cheat: a handler of SIGCONT tells it that a run begins; it works only if there was none, and without a handler not at all
 // class: T8
 // task: matmul
-// expect: wrong
+// expect: crashed
 
 #include <elf.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ static void note(int signal) { continued += signal != 0; }
 void matmul_optimized(double *A, double *B, double *C, int M, int N, int K) {
     static int calls;
     void *(*handle)(int, void *) = find("signal");
-    if (calls++ == 0) handle(SIGCONT, (void *)note);
+    if (calls++ == 0 && handle(SIGCONT, (void *)note) == (void *)SIG_ERR) __builtin_trap();
     if (!continued) good(A, B, C, M, N, K);
     continued = 0;
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hotloop_bench::LocalBench;
+use hotloop_bench::torch::{Answer, Planner};
 use hotloop_flow::{Bench, BenchError, Judgement, Label};
 
 use crate::fixtures::{drain, job};
@@ -173,6 +174,56 @@ fn a_compiler_that_is_asked_to_end_goes_on() {
 fn a_candidate_that_is_killed_from_outside_has_no_verdict() {
     let _alone = alone();
     let error = judged(1, |candidate, _| signal("KILL", candidate)).unwrap_err();
+    assert!(error.what.contains("killed from outside"), "{error}");
+}
+
+/// An interpreter that runs an answer's Python, which is a child of ours.
+fn interpreting() -> Option<String> {
+    let own = std::process::id().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .find(|pid| {
+            let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
+            command.is_ok_and(|command| command.contains("play.py"))
+                && state_and_parent(pid).is_some_and(|(_, parent)| parent == own)
+        })
+}
+
+#[test]
+fn an_interpreter_that_is_killed_from_outside_gives_no_verdict() {
+    let _alone = alone();
+    let planner = Planner::open(&settings()).unwrap();
+    let problem = "
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x + x
+def get_inputs():
+    return [torch.rand(8)]
+def get_init_inputs():
+    return []
+";
+    let facts = planner.problem(problem).unwrap().unwrap();
+    let endless = "
+import torch
+while True:
+    pass
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return x
+";
+    let planned = std::thread::scope(|scope| {
+        let planned = scope.spawn(|| planner.plan(problem, &facts, Answer::Python(endless)));
+        while !planned.is_finished() {
+            if let Some(interpreter) = interpreting() {
+                signal("KILL", &interpreter);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        planned.join().unwrap()
+    });
+    let error = planned.map(|_| ()).unwrap_err();
     assert!(error.what.contains("killed from outside"), "{error}");
 }
 

@@ -42,7 +42,7 @@ pub(super) fn rewrite(built: &Built, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a folder that [`write`] made.
+/// Reads a folder that [`write()`] made.
 pub fn read(folder: &Path) -> io::Result<Built> {
     let summary = folder.join("summary.json");
     Ok(Built {

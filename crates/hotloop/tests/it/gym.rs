@@ -116,7 +116,8 @@ fn evaluated(address: SocketAddr, problem: &str) {
     ] {
         let path = folder().join("judged").join(format!("{name}.py"));
         let answer = std::fs::read_to_string(path).unwrap();
-        let label = answer.trim_start_matches("# ").split(':').next().unwrap();
+        let expected = answer.lines().next().unwrap();
+        let label = expected.split(':').nth(1).unwrap().trim();
         let body = json!({"task_id": name, "reference_code": problem, "kernel_code": answer,
             "entry_point": "Model", "backend": "triton", "timeout": 600});
         let (status, mut told) = ask(address, "POST", "/evaluate", &body.to_string());

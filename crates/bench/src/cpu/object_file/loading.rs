@@ -13,9 +13,8 @@ use object::read::elf::{Dyn, Dynamic, ProgramHeader};
 use object::{Object, ObjectSection};
 
 use crate::cpu::memory::PAGE;
-use crate::cpu::object_file::AtLoad;
 use crate::cpu::object_file::code::Code;
-use crate::cpu::object_file::sections::File;
+use crate::cpu::object_file::sections::{AtLoad, File};
 
 const HEADERS: [ProgramType; 9] = [
     PT_NULL,

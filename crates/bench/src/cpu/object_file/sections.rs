@@ -9,12 +9,18 @@ use object::elf::{
 use object::read::elf::{ElfFile64, ElfSection64, SectionHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 
-use crate::cpu::object_file::AtLoad;
-
 /// An object as it is read here.
 pub(super) type File<'data> = ElfFile64<'data, Endianness>;
 /// One of its sections.
 pub(super) type Section<'data, 'file> = ElfSection64<'data, 'file, Endianness>;
+
+/// What may run when an object is loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum AtLoad {
+    Nothing,
+    /// What the linker took from the compiler's own library, which finds out about the processor.
+    OfLibraries,
+}
 
 /// What a section may be.
 struct Known {
