@@ -148,7 +148,8 @@ pub fn cuda(roles: &Path) -> Result<CudaSurvey, BenchError> {
     for path in found.filter(|_| compiler.ready) {
         let _ = write!(compiler.says, ", {}", path.display());
     }
-    for lack in &toolkit.missing {
+    // A missing compiler is reason enough: the same command installs the headers.
+    for lack in toolkit.missing.iter().filter(|_| compiler.ready) {
         let _ = write!(compiler.says, "; {lack}");
         compiler.hint = compiler.hint.or_else(|| toolkit.hint.map(str::to_owned));
     }

@@ -292,15 +292,19 @@ fn cuda(cuda: &CudaSurvey) -> [Finding; 3] {
             &cuda.recorder,
             "tasks in CUDA cannot be judged",
         ),
-        tried(
-            "CUDA runs",
-            &cuda.gpu,
-            "candidates in CUDA are compiled and planned here, and not timed",
-        ),
+        if cuda.compiler.ready {
+            tried(
+                "CUDA runs",
+                &cuda.gpu,
+                "candidates in CUDA are compiled and planned here, and not timed",
+            )
+        } else {
+            Finding::new("CUDA runs", Mark::Note, "not tried without a compiler")
+        },
     ]
 }
 
-/// Judging C does not need a GPU.
+/// Judging tasks does not need torch.
 fn torch() -> Finding {
     match TorchPython::find(None) {
         Ok(python) => {
@@ -310,11 +314,12 @@ fn torch() -> Finding {
         Err(error) => Finding::new(
             "torch",
             Mark::Note,
-            format!("{}: only `hotloop bench torch` needs it", error.what),
+            format!("{}: only problems of KernelBench need it", error.what),
         ),
     }
 }
 
+/// Judging C does not need a GPU.
 fn gpu() -> Finding {
     if hotloop_policy::cuda::available() {
         return Finding::new("GPU", Mark::Ok, "models run on it");
