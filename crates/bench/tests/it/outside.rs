@@ -213,17 +213,17 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return x
 ";
-    let planned = std::thread::scope(|scope| {
-        let planned = scope.spawn(|| planner.plan(problem, &facts, Answer::Python(endless)));
-        while !planned.is_finished() {
+    let outcome = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| planner.plan(problem, &facts, Answer::Python(endless)));
+        while !thread.is_finished() {
             if let Some(interpreter) = interpreting() {
                 signal("KILL", &interpreter);
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        planned.join().unwrap()
+        thread.join().unwrap()
     });
-    let error = planned.map(|_| ()).unwrap_err();
+    let error = outcome.map(|_| ()).unwrap_err();
     assert!(error.what.contains("killed from outside"), "{error}");
 }
 
