@@ -11,9 +11,15 @@ use seccompiler::{
 use crate::sandbox::rights::{OwnThreads, Stacks};
 use crate::sys::Pid;
 
+mod gpu_runner;
 mod interpreter;
+mod recorder;
+mod warm_compiler;
 
+pub(crate) use gpu_runner::confine_gpu_runner;
 pub(crate) use interpreter::confine_interpreter;
+pub(crate) use recorder::confine_recorder;
+pub(crate) use warm_compiler::confine_warm_compiler;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -114,74 +120,6 @@ const DENIED_TO_COMPILER: [i64; 16] = [
     libc::SYS_io_uring_setup,
     libc::SYS_perf_event_open,
     libc::SYS_setsid, // nothing leaves the process group that the time limit kills
-];
-
-/// Calls that a program needs which computes in memory and writes to descriptors that it has. The
-/// last one starts it.
-const RECORDING: [i64; 21] = [
-    libc::SYS_arch_prctl,
-    libc::SYS_brk,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    libc::SYS_futex,
-    libc::SYS_getpid,
-    libc::SYS_getrandom, // how the C library begins
-    libc::SYS_gettid,
-    libc::SYS_lseek,
-    libc::SYS_mremap,
-    libc::SYS_munmap,
-    libc::SYS_restart_syscall,
-    libc::SYS_rseq,
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_set_robust_list,
-    libc::SYS_set_tid_address,
-    libc::SYS_write,
-    libc::SYS_writev,
-    libc::SYS_execve,
-];
-
-/// Calls that a compiler needs which was loaded and warmed before, and compiles in memory: it reads
-/// headers, and writes its result and a temporary file.
-const COMPILING: [i64; 37] = [
-    libc::SYS_brk,
-    libc::SYS_clock_getres,
-    libc::SYS_clock_gettime,
-    libc::SYS_close,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    libc::SYS_fcntl,
-    libc::SYS_fstat,
-    libc::SYS_ftruncate,
-    libc::SYS_futex,
-    libc::SYS_getcwd,
-    libc::SYS_getpid,
-    libc::SYS_getrandom,
-    libc::SYS_getrusage,
-    libc::SYS_gettid,
-    libc::SYS_gettimeofday,
-    libc::SYS_lseek,
-    libc::SYS_lstat,
-    libc::SYS_madvise,
-    libc::SYS_mremap,
-    libc::SYS_munmap,
-    libc::SYS_newfstatat,
-    libc::SYS_open,
-    libc::SYS_openat,
-    libc::SYS_pread64,
-    libc::SYS_read,
-    libc::SYS_restart_syscall,
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_sched_getaffinity,
-    libc::SYS_sched_yield,
-    libc::SYS_sigaltstack,
-    libc::SYS_stat,
-    libc::SYS_sysinfo,
-    libc::SYS_unlink,
-    libc::SYS_write,
 ];
 
 /// What a new thread must not ask for: in its own namespace a candidate has every capability, and
@@ -397,54 +335,6 @@ pub(crate) fn close_clocks() -> Result<(), String> {
     install(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 
-/// Calls that the GPU's driver makes to load code, run it and wait for it. None opens a file,
-/// starts a process or reaches another one.
-const DRIVING: [i64; 33] = [
-    libc::SYS_brk,
-    libc::SYS_clock_gettime,
-    libc::SYS_clock_nanosleep,
-    libc::SYS_close,
-    libc::SYS_exit,
-    libc::SYS_exit_group,
-    libc::SYS_fstat,
-    libc::SYS_futex,
-    libc::SYS_getpid,
-    libc::SYS_getrandom,
-    libc::SYS_getrusage,
-    libc::SYS_gettid,
-    libc::SYS_ioctl,
-    libc::SYS_madvise,
-    libc::SYS_mmap,
-    libc::SYS_mprotect,
-    libc::SYS_mremap,
-    libc::SYS_munmap,
-    libc::SYS_nanosleep,
-    libc::SYS_newfstatat,
-    libc::SYS_poll,
-    libc::SYS_ppoll,
-    libc::SYS_read,
-    libc::SYS_restart_syscall,
-    libc::SYS_rt_sigaction,
-    libc::SYS_rt_sigprocmask,
-    libc::SYS_rt_sigreturn,
-    libc::SYS_sched_getaffinity,
-    libc::SYS_sched_yield,
-    libc::SYS_sigaltstack,
-    libc::SYS_sysinfo,
-    libc::SYS_tgkill,
-    libc::SYS_write,
-];
-
-/// Leaves a process that runs candidates on a GPU only what the driver needs. Other calls fail and
-/// do not kill: drivers try some that they can do without.
-pub(crate) fn confine_gpu_runner() -> Result<(), String> {
-    install(
-        DRIVING.iter().map(|call| (*call, vec![])).collect(),
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::EPERM as u32),
-    )
-}
-
 /// Takes from the compiler what it never needs.
 pub(crate) fn confine_compiler() -> Result<(), String> {
     let rules = DENIED_TO_COMPILER
@@ -455,60 +345,5 @@ pub(crate) fn confine_compiler() -> Result<(), String> {
         rules,
         SeccompAction::Errno(libc::EPERM as u32),
         SeccompAction::Allow,
-    )
-}
-
-/// Leaves a host half what it needs to be recorded: no file, no thread, no process, no new code.
-pub(crate) fn confine_recorder(pid: Pid) -> Result<(), String> {
-    let mut rules: Rules = RECORDING.iter().map(|call| (*call, vec![])).collect();
-    let executable = libc::PROT_EXEC as u64;
-    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
-        rules.insert(call, condition(2, SeccompCmpOp::MaskedEq(executable), 0)?);
-    }
-    rules.insert(libc::SYS_tgkill, aborts(pid)?);
-    rules.insert(libc::SYS_madvise, plain_advice()?);
-    rules.insert(libc::SYS_prlimit64, argument_is(2, 0)?); // reading limits only
-    // What a static program asks as it starts and prints, and can do without.
-    let failing = [
-        (libc::SYS_readlink, libc::ENOENT),
-        (libc::SYS_readlinkat, libc::ENOENT),
-        (libc::SYS_fstat, libc::EBADF),
-        (libc::SYS_newfstatat, libc::EBADF),
-        (libc::SYS_ioctl, libc::ENOTTY),
-        (libc::SYS_prctl, libc::EPERM),
-    ];
-    for (call, errno) in failing {
-        rules.insert(call, vec![]);
-        install(
-            [(call, vec![])].into(),
-            SeccompAction::Errno(errno as u32),
-            SeccompAction::Allow,
-        )?;
-    }
-    install(rules, SeccompAction::Allow, SeccompAction::KillProcess)
-}
-
-/// Leaves a compiler that works in memory what it needs: no process, no thread, no new code. Which
-/// files it may write, Landlock says. Other calls fail. It may ask for longer limits, and is told
-/// that it has them.
-pub(crate) fn confine_warm_compiler(pid: Pid) -> Result<(), String> {
-    let mut rules: Rules = COMPILING.iter().map(|call| (*call, vec![])).collect();
-    let none_of = |argument, bits: i32| condition(argument, SeccompCmpOp::MaskedEq(bits as u64), 0);
-    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
-        rules.insert(call, none_of(2, libc::PROT_EXEC)?);
-    }
-    rules.insert(libc::SYS_tgkill, aborts(pid)?);
-    let told = [
-        (libc::SYS_prlimit64, condition(2, SeccompCmpOp::Ne, 0)?),
-        (libc::SYS_setrlimit, vec![]),
-    ];
-    install(told.into(), SeccompAction::Errno(0), SeccompAction::Allow)?;
-    // The filter above has answered already.
-    rules.insert(libc::SYS_prlimit64, vec![]);
-    rules.insert(libc::SYS_setrlimit, vec![]);
-    install(
-        rules,
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::EPERM as u32),
     )
 }

@@ -101,6 +101,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Message, String> {
     serde_json::from_slice(bytes).map_err(|_| "what the interpreter said is no message".to_owned())
 }
 
+/// Words of an answer, as they may stand in a verdict.
+pub(super) fn shown(text: &str) -> String {
+    let is_shown = |c: &char| !c.is_control() || *c == '\n';
+    text.chars().filter(is_shown).take(1000).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

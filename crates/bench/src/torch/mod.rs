@@ -35,6 +35,7 @@ mod python;
 mod request;
 mod runnable;
 mod session;
+mod sources;
 mod stand_in;
 #[doc(hidden)]
 pub mod trial;

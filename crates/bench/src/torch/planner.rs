@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hotloop_flow::language::cuda::{self, Halves};
+use hotloop_flow::language::cuda;
 use hotloop_flow::verdict::{Mismatch, Phase};
 use hotloop_flow::{BenchError, Verdict};
 use serde_json::json;
@@ -12,15 +12,16 @@ use super::answer::Answer;
 use super::element::{self, Wire};
 use super::file::{Argument, Signature};
 use super::making::Making;
-use super::message::{Build, Call, Facts, Message, Parameter};
+use super::message::{Build, Call, Facts, Message, Parameter, shown};
 use super::plan::{Compiled, Device, ModulePlan, Output};
 use super::python::Python;
 use super::request;
 use super::session::{Heard, Place, Session};
+use super::sources::{sources, split};
 use super::stand_in::StandIn;
 use crate::cache::Cache;
 use crate::gpu::compile::{self, DeviceCompiler, Toolkit};
-use crate::gpu::host::extension::{Extension, Extensions, Sources};
+use crate::gpu::host::extension::{Extension, Extensions};
 use crate::gpu::host::returned::Said;
 use crate::gpu::host::{self, DeviceTraits, Entry, Recorder};
 use crate::gpu::plan as recorded;
@@ -38,8 +39,6 @@ const CALLS: usize = 1000;
 /// Seconds that one plan may take in all: every build and every call has a limit of its own, and
 /// there may be many of them.
 const TOTAL_S: f64 = 120.0;
-/// Bytes of the sources of one extension.
-const SOURCE: usize = 1 << 20;
 /// The user of planners, after those of the benches for C and CUDA.
 const USER: u32 = 300;
 
@@ -468,62 +467,4 @@ impl Planning<'_> {
         }
         Ok(Ok(devices))
     }
-}
-
-/// Tensors that kernels take by value; the host half has them from its headers.
-const ACCESSORS: (&str, &str) = (
-    "PackedTensorAccessor",
-    include_str!("shim/torch_accessors.h"),
-);
-
-/// A device half with what it uses of torch, on a line before its first.
-fn with_accessors(device: String) -> String {
-    let (name, text) = ACCESSORS;
-    if !device.contains(name) {
-        return device;
-    }
-    let text = text.replace("HOTLOOP_BOTH", "__host__ __device__ inline");
-    let text: Vec<&str> = text.lines().map(str::trim).collect();
-    format!("{}\n{device}", text.join(" "))
-}
-
-/// The sources of an extension in halves.
-fn sources(build: Build) -> Result<Sources, String> {
-    let Build {
-        name,
-        cpp,
-        cuda,
-        functions,
-    } = build;
-    if cpp.len() + cuda.len() > SOURCE {
-        return Err(format!("the sources of `{}` are too long", shown(&name)));
-    }
-    for function in functions.iter().flatten() {
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':');
-        if !function.bytes().all(is_word) || function.starts_with("hotloop") {
-            return Err(format!("`{}` is no name of a function", shown(function)));
-        }
-    }
-    let of = |text: &str, what: &str| split(text).map_err(|why| format!("{what}: {why}"));
-    Ok(Sources {
-        cpp: of(&cpp, "cpp_sources")?,
-        cuda: of(&cuda, "cuda_sources")?,
-        functions,
-    })
-}
-
-/// A text in two halves, unless its kernels keep something from one run to the next.
-fn split(text: &str) -> Result<Halves, String> {
-    let mut halves = cuda::split(text).map_err(|refusal| refusal.to_string())?;
-    halves.device = with_accessors(halves.device);
-    match &halves.keeps {
-        Some(refusal) => Err(refusal.to_string()),
-        None => Ok(halves),
-    }
-}
-
-/// Words of an answer, as they may stand in a verdict.
-fn shown(text: &str) -> String {
-    let is_shown = |c: &char| !c.is_control() || *c == '\n';
-    text.chars().filter(is_shown).take(1000).collect()
 }

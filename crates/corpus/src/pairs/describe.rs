@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::outline::{Kind, Outline};
+use super::item::Kind;
+use super::outline::Outline;
 use super::tree::Tree;
 use super::words::{bare, words};
 

@@ -14,6 +14,7 @@ mod compile;
 mod describe;
 mod files;
 mod harness;
+mod item;
 mod layout;
 mod licence;
 mod outline;

@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::outline::{Item, Kind, Outline, Wrap};
+use super::item::{Item, Kind, Wrap};
+use super::outline::Outline;
 use super::tree::{self, Tree};
 use super::words::{bare, words};
 

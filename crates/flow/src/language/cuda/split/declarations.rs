@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::code::Code;
+use super::head::{Function, Head, class_name, is_attribute, is_declarator, namespace};
 use super::macros::Macros;
 use super::refusal::Refusal;
 use super::spaces::Spaces;
@@ -39,42 +40,6 @@ pub(super) enum Kind {
     Macro,
 }
 
-/// A function, or its prototype.
-pub(super) struct Function {
-    /// The last token of its name.
-    pub(super) name: usize,
-    /// The tokens between the parentheses.
-    pub(super) parameters: Range<usize>,
-    /// Its body, with the initialisers of a constructor before it.
-    pub(super) body: Option<Range<usize>>,
-    pub(super) marks: Vec<Mark>,
-}
-
-/// What tells a function from others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// A member that is defined outside of its class.
-    Member,
-    /// Its name has template arguments.
-    Special,
-    /// Defaulted or deleted.
-    Given,
-    /// Its own words say nothing of what it returns.
-    Deduced,
-    /// It may run as its user is compiled.
-    Constant,
-    /// An operator or a conversion: it is used without being named.
-    Operator,
-    /// `template void f<int>();`
-    Instantiation,
-}
-
-impl Function {
-    pub(super) fn is(&self, mark: Mark) -> bool {
-        self.marks.contains(&mark)
-    }
-}
-
 /// Bytes of the names of the namespaces around one declaration.
 const SCOPE: usize = 1000;
 
@@ -85,28 +50,6 @@ struct Scope {
     class: Option<usize>,
     /// The namespaces around it.
     outer: Rc<str>,
-}
-
-/// What was seen of a declaration up to its body or end.
-#[derive(Default)]
-struct Head {
-    /// Parentheses that belong to no attribute.
-    groups: Vec<(usize, usize)>,
-    class_key: Option<usize>,
-    is_enum: bool,
-    equals: Option<usize>,
-    arrow: Option<usize>,
-    operator: Option<usize>,
-    /// The colon before the initialisers of a constructor.
-    colon: Option<usize>,
-    /// After a class or an enumeration: where its braces are.
-    braces: Option<Range<usize>>,
-}
-
-impl Head {
-    fn begins_initialisers(&self) -> bool {
-        !self.groups.is_empty() && self.class_key.is_none() && self.equals.is_none()
-    }
 }
 
 pub(super) fn read(code: &Code<'_>, macros: &Macros) -> Result<Vec<Declaration>, Refusal> {
@@ -122,27 +65,6 @@ pub(super) fn read(code: &Code<'_>, macros: &Macros) -> Result<Vec<Declaration>,
         at = reader.step(at)?;
     }
     Ok(reader.found)
-}
-
-/// Whether parentheses behind a word belong to an attribute.
-pub(super) fn is_attribute(macros: &Macros, word: &str) -> bool {
-    const ATTRIBUTES: [&str; 14] = [
-        "__attribute__",
-        "__attribute",
-        "__declspec",
-        "alignas",
-        "noexcept",
-        "__align__",
-        "__launch_bounds__",
-        "__maxnreg__",
-        "__cluster_dims__",
-        "__block_size__",
-        "decltype",
-        "explicit",
-        "requires",
-        "throw",
-    ];
-    ATTRIBUTES.contains(&word) || macros.is_attribute(word)
 }
 
 struct Reader<'c, 's> {
@@ -198,7 +120,7 @@ impl Reader<'_, '_> {
         while at < limit && !matches!(self.code.punct(at), ";" | "}") {
             if let Some(close) = self.skipped(at) {
                 at = close;
-            } else if self.is_declarator(at) {
+            } else if is_declarator(self.code, at) {
                 self.found[class].names.push(at);
             }
             at += 1;
@@ -222,11 +144,6 @@ impl Reader<'_, '_> {
         matches!(self.code.punct(at), "(" | "[" | "{")
             .then(|| self.code.partner(at))
             .flatten()
-    }
-
-    fn is_declarator(&self, at: usize) -> bool {
-        self.code.ident(at).is_some()
-            && matches!(self.code.punct(at + 1), "=" | "," | ";" | "[" | "{" | "(")
     }
 
     fn declaration(&mut self, start: usize) -> Result<usize, Refusal> {
@@ -374,7 +291,7 @@ impl Reader<'_, '_> {
         if head.equals.is_some() || head.braces.is_some() {
             return None;
         }
-        if let Some(name) = self.namespace(start, open) {
+        if let Some(name) = namespace(code, start, open) {
             self.enter(close, self.class(), &name);
             return Some(open + 1);
         }
@@ -385,13 +302,15 @@ impl Reader<'_, '_> {
         let parameters = head.groups.last().copied();
         if head.class_key.is_some() && parameters.is_none_or(|(at, _)| Some(at) < head.class_key) {
             let class = self.found.len();
-            let names = head.class_key.and_then(|key| self.class_name(key, open));
+            let names = head
+                .class_key
+                .and_then(|key| class_name(code, self.macros, key, open));
             // An empty range of tokens says that its end is not known.
             self.add(start..start, Kind::Class, names.into_iter().collect());
             self.enter(close, Some(class), "");
             return Some(open + 1);
         }
-        if let Some(function) = self.function(start, Some(open..close + 1), head) {
+        if let Some(function) = head.function(code, start, Some(open..close + 1)) {
             let end = close + 1;
             let name = function.name;
             self.add(start..end, Kind::Function(function), vec![name]);
@@ -411,84 +330,6 @@ impl Reader<'_, '_> {
         self.scopes.push(Scope { end, class, outer });
     }
 
-    /// The name of the namespace that opens here, empty for `extern "C"` and for one without a
-    /// name.
-    fn namespace(&self, start: usize, open: usize) -> Option<String> {
-        let code = self.code;
-        let at = start + usize::from(code.is_ident(start, "inline"));
-        if code.is_ident(at, "extern") && open == at + 2 && code.ident(at + 1).is_none() {
-            return Some(String::new());
-        }
-        if !code.is_ident(at, "namespace") {
-            return None;
-        }
-        let words = (at + 1..open).filter_map(|at| code.ident(at));
-        Some(words.flat_map(|word| [word, "::"]).collect())
-    }
-
-    /// The last name before a class's bases or body, without its template arguments.
-    fn class_name(&self, key: usize, open: usize) -> Option<usize> {
-        let code = self.code;
-        let mut name = None;
-        let mut at = key + 1;
-        while at < open {
-            match code.punct(at) {
-                "(" | "[" => at = code.partner(at).unwrap_or(at),
-                ":" | "<" => break,
-                _ => {
-                    let is_word = code.ident(at).is_some_and(|word| word != "final");
-                    if is_word && !self.is_attribute(at) {
-                        name = Some(at);
-                    }
-                }
-            }
-            at += 1;
-        }
-        name
-    }
-
-    fn function(&self, start: usize, body: Option<Range<usize>>, head: &Head) -> Option<Function> {
-        let code = self.code;
-        let (open, close) = *head.groups.last()?;
-        let mut name = open.checked_sub(1).filter(|name| *name >= start)?;
-        let mut first = name;
-        let mut is_special = false;
-        if let Some(operator) = head.operator.filter(|operator| *operator < open) {
-            first = operator;
-        } else {
-            if matches!(code.punct(name), ">" | ">>") {
-                name = code.angle_open(name)?.checked_sub(1)?;
-                is_special = true;
-            }
-            code.ident(name)?;
-            first = first.min(name);
-        }
-        let has = |word: &str| (start..first).any(|at| code.is_ident(at, word));
-        let given = head.equals.and_then(|equals| code.ident(equals + 1));
-        let marks = [
-            (
-                Mark::Member,
-                first > start && code.is_punct(first - 1, "::"),
-            ),
-            (Mark::Special, is_special),
-            (Mark::Given, matches!(given, Some("default" | "delete"))),
-            (Mark::Deduced, has("auto") && head.arrow.is_none()),
-            (Mark::Constant, has("constexpr") || has("consteval")),
-            (Mark::Operator, head.operator.is_some()),
-            (
-                Mark::Instantiation,
-                code.is_ident(start, "template") && !code.is_punct(start + 1, "<"),
-            ),
-        ];
-        let marks = marks.into_iter().filter(|(_, holds)| *holds);
-        Some(Function {
-            name,
-            parameters: open + 1..close,
-            body: body.map(|body| head.colon.unwrap_or(body.start)..body.end),
-            marks: marks.map(|(mark, _)| mark).collect(),
-        })
-    }
-
     /// Notes a declaration that ends without a body.
     fn ended(&mut self, start: usize, end: usize, head: &Head) {
         let code = self.code;
@@ -503,7 +344,7 @@ impl Reader<'_, '_> {
             && !matches!(first, "typedef" | "using" | "namespace" | "friend")
             && !head.is_enum;
         let function = if is_plain {
-            self.function(start, None, head)
+            head.function(code, start, None)
         } else {
             None
         };
@@ -512,42 +353,8 @@ impl Reader<'_, '_> {
             self.add(start..end, Kind::Function(function), vec![name]);
             return;
         }
-        let names = self.declared(start..end, head);
+        let names = head.declared(code, start..end);
         self.add(start..end, kind, names);
-    }
-
-    /// The names that a declaration without a body declares.
-    fn declared(&self, tokens: Range<usize>, head: &Head) -> Vec<usize> {
-        let code = self.code;
-        let mut names: Vec<usize> = Vec::new();
-        if let Some(braces) = &head.braces {
-            names.extend(braces.clone().filter(|at| code.ident(*at).is_some()));
-            let name = (tokens.start..braces.start)
-                .rev()
-                .find(|at| code.ident(*at).is_some() && !code.is_punct(at.saturating_sub(1), ":"));
-            names.extend(name);
-        }
-        let mut at = tokens.start;
-        while at < tokens.end {
-            if self.is_declarator(at) {
-                names.push(at);
-            }
-            match code.punct(at) {
-                // `(*name)` declares, the rest of parentheses does not.
-                "(" => {
-                    let close = code.partner(at).unwrap_or(at);
-                    if matches!(code.punct(at + 1), "*" | "&") {
-                        names.extend((at..close).filter(|at| code.ident(*at).is_some()).take(1));
-                    }
-                    at = close;
-                }
-                "[" | "{" => at = code.partner(at).unwrap_or(at),
-                "<" => at = code.angle_close(at).unwrap_or(at),
-                _ => {}
-            }
-            at += 1;
-        }
-        names
     }
 
     fn add(&mut self, tokens: Range<usize>, kind: Kind, names: Vec<usize>) {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::code::Code;
-use super::declarations::{Declaration, Function, Kind, Mark};
+use super::declarations::{Declaration, Kind};
+use super::head::{Function, Mark};
 use super::macros::Macros;
 use crate::language::c::lex::Directive;
 

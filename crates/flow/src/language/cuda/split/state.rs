@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::code::Code;
-use super::declarations::{Declaration, Function, Kind, Mark, is_attribute};
+use super::declarations::{Declaration, Kind};
 use super::halves::{Fate, is_shortened};
+use super::head::{Function, Mark, is_attribute};
 use super::macros::Macros;
 use super::refusal::Refusal;
 
