@@ -71,8 +71,12 @@ pub(crate) const PREPROCESSED_BYTES: u64 = 6 << 20;
 /// Bytes of it that may be the candidate's own. Every token of them is read several times, and
 /// takes a hundred times its bytes.
 pub(crate) const OWN_BYTES: usize = 1 << 20;
-/// A file system with less room than this may be why a compiler ran out of it.
-const ROOM: u64 = 256 << 20;
+/// A file system with less room than this may be why a compiler ran out of it. A plain source takes
+/// a tenth of it, and a source that takes more than all of it is at fault itself.
+const ROOM: u64 = 16 << 20;
+/// How the compiler says that a program of its own was ended by the limit on processor time. It is
+/// believed of one that used half of the limit.
+const USED_UP: &str = "CPU time limit exceeded";
 
 /// The compiler of one bench, in its sandbox.
 pub(crate) struct ConfinedCompiler {
@@ -182,6 +186,9 @@ impl ConfinedCompiler {
         }
         let report = read_all(report);
         let said = read_start(stderr, 64 << 10); // enough for any message; the rest of a flood is dropped
+        if said.contains(USED_UP) && usage.processor_s > 0.5 * self.allowance.processor_s as f64 {
+            return Ok(Err(self.allowance.timed_out()));
+        }
         let killed = sys::killed_for_memory() != killed_before
             || status
                 .signal()

@@ -6,7 +6,8 @@
 //! draws where the inputs of a call begin just before the call, and a wrong guess is wasted work.
 //! Just after the call it draws a place in the outputs and records the value there. Work that was
 //! postponed to a later call is not there yet. The supervisor reads the notes when the run is over.
-//! One thread gains nothing from either trick, so only teams have draws.
+//! Only teams have draws. One thread gains from such tricks where its calls wait for results and can
+//! take turns, and the clock doubts a batch that is much faster than a call alone.
 //!
 //! The candidate does not know where the notes are, but it could reach them, because it shares the
 //! process.

@@ -25,7 +25,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls that a candidate needs as it runs: memory, threads, time, printing. `docs/bench.md` says
 /// why, call by call.
-const RUNNING: [i64; 31] = [
+const RUNNING: [i64; 30] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
@@ -43,7 +43,6 @@ const RUNNING: [i64; 31] = [
     libc::SYS_mbind,
     libc::SYS_mmap,
     libc::SYS_mprotect,
-    libc::SYS_mremap,
     libc::SYS_munmap,
     libc::SYS_nanosleep,
     libc::SYS_prctl,
@@ -62,12 +61,14 @@ const RUNNING: [i64; 31] = [
 /// Calls that loading needs, and no candidate: they find and read its object, and close the doors
 /// behind it. Afterwards they fail. They do not kill, because honest libraries try them: `printf`
 /// asks what it writes to, and `sysconf` reads files that count cores. A handler of signals would
-/// tell a candidate that its process was continued, or that it may not ask for the time.
-const LOADING: [i64; 10] = [
+/// tell a candidate that its process was continued, or that it may not ask for the time. `mremap`
+/// would move code to where nobody expects any; `realloc` copies instead.
+const LOADING: [i64; 11] = [
     libc::SYS_close,
     libc::SYS_fcntl,
     libc::SYS_fstat,
     libc::SYS_lseek,
+    libc::SYS_mremap,
     libc::SYS_newfstatat,
     libc::SYS_openat,
     libc::SYS_pread64,
@@ -306,23 +307,29 @@ pub(crate) fn close_last_doors(stacks: Stacks) -> Result<(), String> {
     )
 }
 
-/// Takes away the calls that tell the time, and those that wait until a moment which they name: one
-/// that is over at once tells as much.
+/// Takes away the calls by which a thread on its own could tell that it is interrupted: those that
+/// tell the time; those that wait for a time, or for a signal that it sends itself; and those that
+/// stop early when they are interrupted.
 pub(crate) fn close_clocks() -> Result<(), String> {
-    let mut rules: Rules = [libc::SYS_clock_gettime, libc::SYS_gettimeofday]
-        .map(|call| (call, vec![]))
-        .into();
-    let named = libc::TIMER_ABSTIME as u64;
-    let waits_until = condition(1, SeccompCmpOp::MaskedEq(named), named)?;
-    rules.insert(libc::SYS_clock_nanosleep, waits_until);
-    // Other operations have a number where these have the moment.
+    let mut rules: Rules = [
+        libc::SYS_clock_gettime,
+        libc::SYS_gettimeofday,
+        libc::SYS_nanosleep,
+        libc::SYS_clock_nanosleep,
+        // Without a wait for a time there is nothing to restart.
+        libc::SYS_restart_syscall,
+    ]
+    .map(|call| (call, vec![]))
+    .into();
+    // Other operations have a number where these have the time.
     let operations = [
+        libc::FUTEX_WAIT,
         libc::FUTEX_WAIT_BITSET,
         libc::FUTEX_LOCK_PI,
         libc::FUTEX_LOCK_PI2,
         libc::FUTEX_WAIT_REQUEUE_PI,
     ];
-    let until = operations.map(|operation| {
+    let timed = operations.map(|operation| {
         let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
         let without_flags = SeccompCmpOp::MaskedEq(u64::from(!flags as u32));
         SeccompRule::new(vec![
@@ -330,8 +337,35 @@ pub(crate) fn close_clocks() -> Result<(), String> {
             SeccompCondition::new(3, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?,
         ])
     });
-    let until: Result<Vec<SeccompRule>, _> = until.into_iter().collect();
-    rules.insert(libc::SYS_futex, until.map_err(explain)?);
+    let timed: Result<Vec<SeccompRule>, _> = timed.into_iter().collect();
+    rules.insert(libc::SYS_futex, timed.map_err(explain)?);
+    // More than the kernel draws in one go can be interrupted.
+    let drawn_at_once = 256;
+    rules.insert(
+        libc::SYS_getrandom,
+        condition(1, SeccompCmpOp::Gt, drawn_at_once)?,
+    );
+    install(rules, SeccompAction::KillProcess, SeccompAction::Allow)?;
+    signals_to_stop_only()
+}
+
+/// Leaves a process only the signals that end a run and that end the process. Each of the others
+/// would have to be looked at by whoever watches it.
+fn signals_to_stop_only() -> Result<(), String> {
+    let mut rules = Rules::new();
+    for (call, argument) in [(libc::SYS_kill, 1), (libc::SYS_tgkill, 2)] {
+        let other = |number: i32| {
+            SeccompCondition::new(
+                argument,
+                SeccompCmpArgLen::Dword,
+                SeccompCmpOp::Ne,
+                number as u64,
+            )
+            .map_err(explain)
+        };
+        let rule = SeccompRule::new(vec![other(libc::SIGSTOP)?, other(libc::SIGABRT)?]);
+        rules.insert(call, vec![rule.map_err(explain)?]);
+    }
     install(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 

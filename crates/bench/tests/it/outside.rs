@@ -177,7 +177,15 @@ fn a_candidate_that_is_killed_from_outside_has_no_verdict() {
     assert!(error.what.contains("killed from outside"), "{error}");
 }
 
-/// An interpreter that runs an answer's Python, which is a child of ours.
+/// Whether the process has computed for half a second, which no start of an interpreter takes.
+fn has_computed(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_whitespace().nth(11);
+    ticks.is_some_and(|ticks| ticks.parse::<u64>().is_ok_and(|ticks| ticks >= 50))
+}
+
+/// An interpreter in the middle of an answer's Python, which is a child of ours.
 fn interpreting() -> Option<String> {
     let own = std::process::id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
@@ -187,6 +195,7 @@ fn interpreting() -> Option<String> {
             let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
             command.is_ok_and(|command| command.contains("play.py"))
                 && state_and_parent(pid).is_some_and(|(_, parent)| parent == own)
+                && has_computed(pid)
         })
 }
 

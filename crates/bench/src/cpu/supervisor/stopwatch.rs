@@ -33,8 +33,8 @@ const SETTLED_S: f64 = 0.02;
 const SINGLES: usize = 2;
 const SINGLES_BEFORE_BATCH: usize = 10;
 
-/// One in so many candidates is watched in as many runs as were timed. The others are watched in as
-/// many as a quiet machine times: watching them all would double the time of timing.
+/// One in so many candidates is looked at in all runs of the watch. Of the others as many runs are
+/// looked at as a quiet machine times: looking at all would take half as long as timing.
 const WATCHED_WHOLE: usize = 4;
 
 /// Limits of a call that all runs of a timing may take together. An honest candidate at its limit
@@ -80,7 +80,8 @@ pub(super) fn time(
     }
     if request.watched {
         let runs = Runs {
-            count: watched_runs(samples.len(), instruments.fresh.index(WATCHED_WHOLE)),
+            count: 1 + samples.len(),
+            looked_at: looked_at(samples.len(), instruments.fresh.index(WATCHED_WHOLE)),
             calls,
             call_s: fastest(&samples),
             fit: fit(request, calls),
@@ -120,10 +121,9 @@ fn gate_of(samples: &[Sample], calls: usize) -> f64 {
     estimate::gate(statistics::median(&seconds) * calls as f64)
 }
 
-/// How many runs are watched of a candidate with so many timed ones. `drawn` is below
-/// [`WATCHED_WHOLE`]. Code that hides for as many runs as a quiet machine times gains only on noisy
-/// machines, and is found there now and then.
-fn watched_runs(timed: usize, drawn: usize) -> usize {
+/// How many runs are looked at of a candidate with so many timed ones, the warm-up included.
+/// `drawn` is below [`WATCHED_WHOLE`].
+fn looked_at(timed: usize, drawn: usize) -> usize {
     let warm_up = 1;
     let most = if drawn == 0 { timed } else { LEAST };
     warm_up + timed.min(most)
@@ -342,10 +342,10 @@ mod tests {
     }
 
     #[test]
-    fn one_in_four_is_watched_as_long_as_it_was_timed() {
-        assert_eq!(watched_runs(60, 0), 61);
-        assert_eq!(watched_runs(60, 3), LEAST + 1);
-        assert_eq!(watched_runs(5, 1), 6);
+    fn one_in_four_is_looked_at_in_all_runs() {
+        assert_eq!(looked_at(60, 0), 61);
+        assert_eq!(looked_at(60, 3), LEAST + 1);
+        assert_eq!(looked_at(5, 1), 6);
     }
 
     #[test]

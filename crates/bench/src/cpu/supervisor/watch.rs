@@ -22,9 +22,11 @@ pub(crate) struct Watch {
     threads: Vec<Pid>,
     /// Those that stand still until the next run.
     still: Vec<Pid>,
-    /// Where the code of the object and of the bench's program lies.
+    /// Where the code of the object, of the bench's program, and of everything lies. None comes
+    /// anywhere else later.
     object: Vec<Place>,
     bench: Vec<Place>,
+    all: Vec<Place>,
     /// Looks so far, and those at the bench's program.
     looks: usize,
     own_looks: usize,
@@ -47,6 +49,7 @@ impl Watch {
             still: Vec::new(),
             object: places(object),
             bench: places(&program.to_string_lossy()),
+            all: places(""),
             looks: 0,
             own_looks: 0,
         };
@@ -69,12 +72,12 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Lets it make one run and looks at it now and then.
+    /// Lets it make one run and looks at it now and then: after each pause, as long as there is one.
     pub(crate) fn run(
         &mut self,
         code: &Code<'_>,
         limit_s: f64,
-        mut pause: impl FnMut() -> Duration,
+        mut pause: impl FnMut() -> Option<Duration>,
     ) -> Result<Option<Stray>, Failure> {
         let mut limit = Limit::start(self.pid, &self.cores, limit_s);
         for thread in std::mem::take(&mut self.still) {
@@ -83,14 +86,17 @@ impl Watch {
         let mut turn = 0;
         let mut checked = sys::now();
         loop {
-            std::thread::sleep(pause());
+            let pause = pause();
+            if let Some(pause) = pause {
+                std::thread::sleep(pause);
+            }
             if sys::now() - checked > CHECK_S {
                 limit.check()?;
                 checked = sys::now();
             }
             // A thread that is asked while it stands still stops again before it has done anything.
             let told = sys::poll_traced().map_err(machine("asking for the candidate"))?;
-            if told.is_none() {
+            if told.is_none() && pause.is_some() {
                 turn += 1;
                 // A thread that has gone says so next.
                 drop(sys::interrupt(self.at_turn(turn)));
@@ -144,7 +150,8 @@ impl Watch {
         Ok(Some((thread, report)))
     }
 
-    /// Looks at a thread that stands still: whether it is within an instruction of the object.
+    /// Looks at a thread that stands still: whether it is within an instruction of the object, or
+    /// where no code lay when the watch began.
     fn is_within(&mut self, thread: Pid, code: &Code<'_>) -> Result<bool, Failure> {
         let at = match sys::next_instruction(thread) {
             // Another thread has ended the process meanwhile, which the next report says.
@@ -154,6 +161,9 @@ impl Watch {
         let holds = |place: &&Place| place.0.contains(&at);
         self.looks += 1;
         self.own_looks += usize::from(self.bench.iter().any(|place| holds(&place)));
+        if !self.all.iter().any(|place| holds(&place)) {
+            return Ok(true);
+        }
         let place = self.object.iter().find(holds);
         Ok(place.is_some_and(|(memory, offset)| !code.begins_in_file(at - memory.start + offset)))
     }
@@ -177,10 +187,14 @@ fn resume(thread: Pid, signal: i32) -> Result<(), Failure> {
 }
 
 /// One line of a memory map, such as `7f00-7f10 r-xp 00001000 fe:00 12 /tmp/x.so`, if it is code of
-/// a file. A candidate cannot add any.
+/// a file, or of any if its name is empty. A candidate cannot add any.
 fn place(line: &str, file: &str) -> Option<Place> {
     let hex = |text| u64::from_str_radix(text, 16).ok();
-    let (head, _) = line.split_once(file)?;
+    let head = if file.is_empty() {
+        line
+    } else {
+        line.split_once(file)?.0
+    };
     let mut fields = head.split_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
     let is_code = fields.next()?.contains('x');
@@ -200,5 +214,8 @@ mod tests {
         let data = "7f00-7f10 rw-p 00001000 fe:00 12        /run/a b.so";
         assert_eq!(place(data, object), None);
         assert_eq!(place(line, "/run/c.so"), None);
+        assert_eq!(place(line, ""), Some((0x7f00..0x7f10, 0x1000)));
+        let vdso = "7fff-8fff r-xp 00000000 00:00 0                  [vdso]";
+        assert_eq!(place(vdso, ""), Some((0x7fff..0x8fff, 0)));
     }
 }
