@@ -10,7 +10,7 @@ const ALLOWED: &str = "
     imaxabs imaxdiv isalnum isalpha isdigit islower isprint ispunct isspace isupper isxdigit
     jrand48 labs lcong48 ldiv llabs lldiv lrand48 lrand48_r drand48 srand48 srand48_r madvise
     malloc malloc_usable_size memalign memccpy memchr memcmp memcpy memmem memmove mempcpy
-    getauxval mallopt malloc_trim posix_madvise setvbuf
+    getauxval mallopt malloc_trim posix_madvise sched_setaffinity setvbuf
     memrchr memset mmap mrand48 munmap nanosleep nrand48 perror posix_memalign printf putc
     putchar puts qsort qsort_r rand rand_r random random_r rawmemchr realloc reallocarray
     sched_getaffinity sched_getcpu sched_yield seed48 sleep snprintf sprintf srand srandom
@@ -87,14 +87,25 @@ const MATHEMATICS: &str = "
     fesetexceptflag fesetmode fesetround fetestexcept fetestexceptflag feupdateenv
 ";
 
-/// Names that a candidate must not define: it would stand between the bench and its own machinery.
+/// Names that a candidate must not define, neither as a function nor as data: those of the bench's
+/// own machinery, of the loader and of the C library's inside. The words here no library has, but
+/// libraries that are loaded because a candidate needs them ask for them: they would find what it
+/// defines, and call it at load.
 const RESERVED: &str = "
-    malloc calloc realloc free aligned_alloc posix_memalign memcpy memset memmove memcmp
-    clock_gettime gettimeofday clock time exit _exit abort kill raise syscall signal
-    sigaction mmap munmap mprotect dlopen dlsym printf write read open getpid
+    __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
 ";
 const RESERVED_PREFIXES: &str = "
     hotloop_ GOMP_ __kmpc_ __libc_ _dl_ __tls_
+";
+
+/// Functions of the C library that a candidate must not define. Its own would be called by nobody
+/// else (see `defined` of the object's file); but who defines them has nothing honest in mind.
+/// `write`, `read`, `open`, `time`, `clock`, `raise` and `signal` are words that programs have for
+/// helpers of their own.
+const RESERVED_FUNCTIONS: &str = "
+    malloc calloc realloc free aligned_alloc posix_memalign memcpy memset memmove memcmp
+    clock_gettime gettimeofday exit _exit abort kill syscall sigaction mmap munmap mprotect
+    dlopen dlsym printf getpid
 ";
 
 /// Ends of the names of the compiler's own helpers: 128-bit division, half floats and the like.
@@ -112,12 +123,17 @@ fn lists_start(list: &str, name: &str) -> bool {
     list.split_whitespace().any(|word| name.starts_with(word))
 }
 
-/// Whether a candidate must not define `name`.
+/// Whether a candidate must not define `name` at all.
 pub(crate) fn is_reserved(name: &str) -> bool {
     lists(RESERVED, name)
         || lists_start(RESERVED_PREFIXES, name)
         || lists(OPENMP, name)
         || (name.starts_with("pthread_") && sys::symbol_exists(name))
+}
+
+/// Whether a candidate must not define a function `name`. Data may be called so.
+pub(crate) fn is_reserved_function(name: &str) -> bool {
+    lists(RESERVED_FUNCTIONS, name)
 }
 
 /// Whether a candidate may take `name` from outside of its object.
@@ -199,6 +215,7 @@ mod tests {
             "pthread_mutexattr_init",
             "omp_get_wtime",
             "sem_wait",
+            "sched_setaffinity",
             "fmaximum_numf",
             "get_nprocs",
         ] {
@@ -215,6 +232,7 @@ mod tests {
             "getenv",
             "execve",
             "omp_made_up",
+            "sched_setscheduler",
             "sem_open",
         ] {
             assert!(!is_allowed(name), "{name}");
@@ -226,8 +244,25 @@ mod tests {
         for name in ["omp_row_kernel", "pthread_worker", "fftw_complex_mul"] {
             assert!(!is_reserved(name), "{name}");
         }
-        for name in ["omp_get_wtime", "pthread_create", "GOMP_barrier"] {
+        for name in [
+            "omp_get_wtime",
+            "pthread_create",
+            "GOMP_barrier",
+            "__gmon_start__",
+        ] {
             assert!(is_reserved(name), "{name}");
+        }
+    }
+
+    /// The source is screened by names, and the object too: what the object may take, the screen
+    /// must know.
+    #[test]
+    fn every_function_of_openmp_is_a_word_that_the_screen_knows() {
+        use hotloop_flow::language::c;
+        use hotloop_flow::technique::Technique;
+        for name in OPENMP.split_whitespace() {
+            let scan = c::scan(&format!("void f(void) {{ {name}(); }}"));
+            assert!(scan.uses(Technique::Openmp), "{name}");
         }
     }
 

@@ -12,11 +12,11 @@ mod sections;
 #[cfg(test)]
 mod tests;
 
-use object::elf::{SHN_UNDEF, STT_GNU_IFUNC, STT_NOTYPE};
+use object::elf::{SHN_UNDEF, STT_GNU_IFUNC, STT_OBJECT, STT_TLS};
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSymbol};
 
-use crate::compiling::names::{is_allowed, is_reserved, looks_like_blas};
+use crate::compiling::names::{is_allowed, is_reserved, is_reserved_function, looks_like_blas};
 use crate::sys;
 pub(crate) use code::Code;
 use sections::{AtLoad, File};
@@ -63,6 +63,13 @@ fn refuse_content(file: &File<'_>, at_load: AtLoad) -> Option<String> {
     }
 }
 
+/// The rule that a name breaks which the object defines.
+///
+/// No definition takes the place of a library's own. The runner loads the object with `RTLD_LOCAL`,
+/// so that nobody else looks names up in it, and after the C library, that of mathematics and
+/// OpenMP's. A library that the loader brings in for the object does look there, but in those
+/// first. `-Bsymbolic` has the object itself use its own definition. So data may have the name of a
+/// function of the C library.
 fn defined(file: &File<'_>) -> Option<String> {
     let endian = file.endian();
     for symbol in file.dynamic_symbols().chain(file.symbols()) {
@@ -70,16 +77,16 @@ fn defined(file: &File<'_>) -> Option<String> {
             continue;
         }
         let name = symbol.name().unwrap_or("?");
-        if symbol.elf_symbol().st_type() == STT_GNU_IFUNC {
+        let kind = symbol.elf_symbol().st_type();
+        if kind == STT_GNU_IFUNC {
             return Some(format!("`{name}` is resolved by code that runs at load"));
         }
-        if name == "hotloop_call"
-            || !symbol.is_global()
-            || symbol.elf_symbol().st_type() == STT_NOTYPE
-        {
+        if name == "hotloop_call" || !symbol.is_global() {
             continue;
         }
-        if is_reserved(name) {
+        // A label in assembly has no type and may be a function.
+        let is_data = kind == STT_OBJECT || kind == STT_TLS;
+        if is_reserved(name) || (!is_data && is_reserved_function(name)) {
             return Some(format!("defining `{name}` is prohibited"));
         }
     }

@@ -416,6 +416,28 @@ fn the_loader_is_told_nothing_by_a_source() {
     }
 }
 
+#[test]
+fn nothing_is_named_like_what_a_library_looks_up() {
+    let prohibited = "is prohibited";
+    for source in [
+        "void *malloc(size_t n) { return 0; }",
+        "static int nothing(void) { return 0; }\nextern int kill() __attribute__((weak, alias(\"nothing\")));",
+        "double omp_get_wtime(void) { return 0; }",
+        "long GOMP_parallel;",
+        "void __gmon_start__(void) {}",
+        "__asm__(\".globl __gmon_start__\\n__gmon_start__: ret\");",
+        "void *_ITM_registerTMCloneTable;",
+    ] {
+        assert_refused(source, prohibited);
+    }
+    assert_eq!(
+        found(
+            "double signal[8], malloc_size; long time, printf; _Thread_local int kill; static void free_all(void) {}\nstatic int getpid(void) { return 1; }\nvoid write(double *to, double value) { *to = value; }\nint f(void) { free_all(); return getpid(); }"
+        ),
+        Finding::Clean
+    );
+}
+
 /// All honest fixtures at all levels by both compilers, or some of them: `HOTLOOP_ALL_OBJECTS=1`
 /// asks for all.
 #[test]

@@ -14,6 +14,7 @@
 
 mod facts;
 mod mnemonics;
+mod words;
 
 use super::lex::{Item, Lexed, Token};
 use super::line_marker::lex_marked;

@@ -2,6 +2,7 @@
 
 use crate::language::c::lex::{Directive, Token, TokenKind};
 use crate::language::c::scan::mnemonics::is_vector_assembly;
+use crate::language::c::scan::words::{is_of_first_vectors, is_of_masks, is_of_openmp};
 use crate::language::c::template::written;
 use crate::technique::{Scan, Technique};
 
@@ -184,8 +185,9 @@ fn is_prefetch(name: &str) -> bool {
             .any(|start| name.starts_with(start))
 }
 
-/// Intrinsics that are named like vector code but are scalar.
-const SCALAR_INTRINSICS: [&str; 21] = [
+/// Intrinsics that are named like vector code but are scalar. Two of them store one number past the
+/// caches, and fetch nothing.
+const SCALAR_INTRINSICS: [&str; 23] = [
     "_mm_prefetch",
     "_mm_malloc",
     "_mm_free",
@@ -207,10 +209,12 @@ const SCALAR_INTRINSICS: [&str; 21] = [
     "_mm_crc32_u32",
     "_mm_crc32_u64",
     "_mm_monitor",
+    "_mm_stream_si32",
+    "_mm_stream_si64",
 ];
 
 /// Beginnings of the machine's builtins on plain registers, behind `__builtin_ia32_`.
-const SCALAR_BUILTINS: [&str; 13] = [
+const SCALAR_BUILTINS: [&str; 14] = [
     "pause",
     "lfence",
     "mfence",
@@ -224,33 +228,44 @@ const SCALAR_BUILTINS: [&str; 13] = [
     "bzhi_",
     "pdep_",
     "pext_",
+    "movnti",
 ];
 
-/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, and `_m_paddd`
-/// is of the first vectors that there were. The C library has types of its own for who watches its
-/// loader: `La_x86_64_zmm`. `_ZGVbN2v_exp` is a function of its vector mathematics, and `_xrstor64`
-/// fills all vector registers.
-const VECTOR_STARTS: [&str; 20] = [
-    "_MM_SHUFFLE",
-    "_MM_TRANSPOSE",
+/// Beginnings of other vector names. The matrix unit's tiles are vectors of vectors, and every
+/// compiler has more functions on them. The C library has types of its own for who watches its
+/// loader: `La_x86_64_zmm`. `_ZGVbN2v_exp` is a function of its vector mathematics.
+const VECTOR_STARTS: [&str; 7] = [
     "_tile_",
     "_tile1024i",
     "__tile",
-    "_m_p",
-    "_m_from_",
-    "_m_to_",
-    "_m_maskmov",
-    "_m_empty",
-    "_m_femms",
-    "_movdir64b",
     "_ZGV",
-    "_xsave",
-    "_xrstor",
-    "_fxsave",
-    "_fxrstor",
     "La_x86_64_",
     "La_x32_",
     "La_aarch64_",
+];
+
+/// Other vector names. `_xrstor64` fills all vector registers.
+const VECTOR_NAMES: [&str; 20] = [
+    "_MM_SHUFFLE",
+    "_MM_SHUFFLE2",
+    "_MM_TRANSPOSE4_PS",
+    "_movdir64b",
+    "_xsave",
+    "_xsave64",
+    "_xsavec",
+    "_xsavec64",
+    "_xsaveopt",
+    "_xsaveopt64",
+    "_xsaves",
+    "_xsaves64",
+    "_xrstor",
+    "_xrstor64",
+    "_xrstors",
+    "_xrstors64",
+    "_fxsave",
+    "_fxsave64",
+    "_fxrstor",
+    "_fxrstor64",
 ];
 
 fn is_vector(name: &str) -> bool {
@@ -284,8 +299,10 @@ fn is_vector(name: &str) -> bool {
         let letters = ends.split('_').next().unwrap_or_default();
         return ends.len() < rest.len() && (2..=3).contains(&letters.len());
     }
-    let starts = VECTOR_STARTS.iter().any(|start| name.starts_with(start)) && !is_prefetch(name);
-    starts || is_mask_function(name)
+    VECTOR_STARTS.iter().any(|start| name.starts_with(start))
+        || VECTOR_NAMES.contains(&name)
+        || is_of_first_vectors(name)
+        || is_of_masks(name)
 }
 
 /// Whether a header's line makes a type of vectors, and no name in it tells: `double8` of a header
@@ -296,38 +313,8 @@ pub fn hides_vectors(line: &str) -> bool {
     words.clone().any(makes) && !words.any(is_vector)
 }
 
-/// `_kand_mask8`, `_cvtu32_mask8`, `_load_mask64`: on registers that hold masks of vectors.
-fn is_mask_function(name: &str) -> bool {
-    ["_k", "_cvt", "_load", "_store"]
-        .iter()
-        .filter_map(|start| name.strip_prefix(start)?.split_once("mask"))
-        .any(|(_, width)| width.starts_with(|first: char| first.is_ascii_digit()))
-}
-
 fn is_openmp(name: &str) -> bool {
-    const RUNTIME: [&str; 17] = [
-        "get_",
-        "set_",
-        "in_",
-        "init_",
-        "destroy_",
-        "unset_",
-        "test_",
-        "target_",
-        "alloc",
-        "calloc",
-        "realloc",
-        "free",
-        "pause_",
-        "lock_t",
-        "nest_lock_t",
-        "sched_t",
-        "fulfill_",
-    ];
-    let runtime = name
-        .strip_prefix("omp_")
-        .is_some_and(|rest| RUNTIME.iter().any(|start| rest.starts_with(start)));
-    runtime
+    is_of_openmp(name)
         || ["GOMP_", "__builtin_GOMP_", "__kmpc_", "__builtin_omp_"]
             .iter()
             .any(|start| name.starts_with(start))

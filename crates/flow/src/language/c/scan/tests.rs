@@ -80,6 +80,11 @@ fn names_that_only_look_like_simd_are_not() {
         "int8_t a; int64_t b; float x2_t;",
         "double simd, target, optimize, prefetch, prefetch_distance, omp_chunk;",
         "typedef unsigned t __attribute__((mode(DI)));",
+        "_mm_stream_si32(p, x); _mm_stream_si64(q, y); __builtin_ia32_movnti64(q, y); _mm_sfence();",
+        "_kernel_mask4(a); _kernel_mask8(b); _kand_mask12(c); _load_mask8_row(d); _mask16(e);",
+        "_m_pack(a); _m_panel(b); _m_p(c); _m_from_row(d); _m_to_tile(e); _m_empty_row(f);",
+        "_xsave_row(a); _fxsaved(b); _movdir64bytes(c); _MM_SHUFFLED(d); _MM_TRANSPOSE(e);",
+        "omp_init_tile(a); omp_get_row(b); omp_set(c); omp_in(d); omp_target_row(e); omp_free_all(f);",
         "int a[2][2], _mask8, _load_masks, _kernel; a[b[0]][1] = mode(V4DF) + target(3);",
         "void *p = __builtin_return_address(0);",
         "__float128 x; __int128 y; _Complex double z;",
@@ -111,6 +116,152 @@ fn openmp_is_found_however_it_is_written() {
     check(
         "#include <omp.h>\n#pragma once\n#pragma openmp\nint x;",
         &[],
+    );
+}
+
+/// Each of these names alone.
+#[track_caller]
+fn check_names(names: &str, expect: Technique) {
+    for name in names.split_whitespace() {
+        check(&format!("{name}(x);"), &[expect]);
+    }
+}
+
+/// As the headers of gcc 12 to 16 and clang 14 to 21 have them.
+#[test]
+fn every_name_of_the_headers_is_found() {
+    for bits in ["8", "16", "32", "64"] {
+        for what in [
+            "kadd", "kand", "kandn", "knot", "kor", "kshiftli", "kshiftri", "kxnor", "kxor",
+            "load", "store",
+        ] {
+            check_names(&format!("_{what}_mask{bits}"), Simd);
+        }
+        for what in [
+            "kortest", "kortestc", "kortestz", "ktest", "ktestc", "ktestz",
+        ] {
+            check_names(&format!("_{what}_mask{bits}_u8"), Simd);
+        }
+    }
+    check_names(
+        "_cvtmask8_u32 _cvtmask16_u32 _cvtmask32_u32 _cvtmask64_u64 _cvtu32_mask8
+        _cvtu32_mask16 _cvtu32_mask32 _cvtu64_mask64 _kunpackb_mask16 _kunpackw_mask32
+        _kunpackd_mask64 _MM_SHUFFLE _MM_SHUFFLE2 _MM_TRANSPOSE4_PS _movdir64b
+        _mm_stream_pd _mm_stream_ps _mm_stream_pi _mm_stream_si128 _mm256_stream_pd
+        __builtin_ia32_movntdq __builtin_ia32_movntpd",
+        Simd,
+    );
+    check_names(
+        "_xsave _xsave64 _xsavec _xsavec64 _xsaveopt _xsaveopt64 _xsaves _xsaves64 _xrstor
+        _xrstor64 _xrstors _xrstors64 _fxsave _fxsave64 _fxrstor _fxrstor64",
+        Simd,
+    );
+    check_names(
+        "_tile_loadconfig _tile_storeconfig _tile_release _tile_zero _tile_loadd _tile_stored
+        _tile_stream_loadd _tile_dpbf16ps _tile_cvtrowd2ps _tile_movrow __tile_loadd
+        __tile1024i",
+        Simd,
+    );
+    for lanes in ["b", "w", "d"] {
+        for what in ["padd", "psub", "pcmpeq", "pcmpgt"] {
+            check_names(&format!("_m_{what}{lanes}"), Simd);
+        }
+    }
+    for lanes in ["sb", "sw", "usb", "usw"] {
+        check_names(&format!("_m_padd{lanes} _m_psub{lanes}"), Simd);
+    }
+    for shift in [
+        "psllw", "pslld", "psllq", "psraw", "psrad", "psrlw", "psrld", "psrlq",
+    ] {
+        check_names(&format!("_m_{shift} _m_{shift}i"), Simd);
+    }
+    for lanes in ["bw", "wd", "dq"] {
+        check_names(&format!("_m_punpckh{lanes} _m_punpckl{lanes}"), Simd);
+    }
+    for what in [
+        "acc", "add", "cmpeq", "cmpge", "cmpgt", "max", "min", "mul", "nacc", "pnacc", "rcp",
+        "rcpit1", "rcpit2", "rsqit1", "rsqrt", "rsqrtit1", "sub", "subr",
+    ] {
+        check_names(&format!("_m_pf{what}"), Simd);
+    }
+    check_names(
+        "_m_empty _m_femms _m_from_float _m_from_int _m_from_int64 _m_maskmovq _m_packssdw
+        _m_packsswb _m_packuswb _m_pand _m_pandn _m_pavgb _m_pavgusb _m_pavgw _m_pextrw
+        _m_pf2id _m_pf2iw _m_pi2fd _m_pi2fw _m_pinsrw _m_pmaddwd _m_pmaxsw _m_pmaxub
+        _m_pminsw _m_pminub _m_pmovmskb _m_pmulhrw _m_pmulhuw _m_pmulhw _m_pmullw _m_por
+        _m_psadbw _m_pshufw _m_pswapd _m_pswapdsf _m_pswapdsi _m_pxor _m_to_float _m_to_int
+        _m_to_int64",
+        Simd,
+    );
+}
+
+/// As the headers of both runtimes have them.
+#[test]
+fn every_function_of_openmp_is_found() {
+    for lock in ["lock", "nest_lock"] {
+        for what in ["init", "destroy", "set", "unset", "test"] {
+            check_names(&format!("omp_{what}_{lock}"), Openmp);
+        }
+        check_names(&format!("omp_init_{lock}_with_hint omp_{lock}_t"), Openmp);
+    }
+    for what in [
+        "affinity_format",
+        "default_allocator",
+        "default_device",
+        "dynamic",
+        "max_active_levels",
+        "nested",
+        "num_teams",
+        "num_threads",
+        "schedule",
+        "teams_thread_limit",
+    ] {
+        check_names(&format!("omp_get_{what} omp_set_{what}"), Openmp);
+    }
+    for what in ["int", "name", "ptr", "rc_desc", "str", "type_desc"] {
+        check_names(&format!("omp_get_interop_{what}"), Openmp);
+    }
+    for what in [
+        "device",
+        "devices",
+        "device_and_host",
+        "devices_and_host",
+        "devices_all",
+    ] {
+        check_names(
+            &format!("omp_get_{what}_memspace omp_get_{what}_allocator"),
+            Openmp,
+        );
+    }
+    check_names(
+        "omp_aligned_alloc omp_aligned_calloc omp_alloc omp_allocator_handle_t
+        omp_alloctrait_key_t omp_alloctrait_t omp_alloctrait_value_t omp_calloc
+        omp_capture_affinity omp_control_tool omp_destroy_allocator omp_display_affinity
+        omp_display_env omp_free omp_fulfill_event omp_get_active_level
+        omp_get_ancestor_thread_num omp_get_cancellation omp_get_device_num
+        omp_get_initial_device omp_get_level omp_get_mapped_ptr omp_get_max_task_priority
+        omp_get_max_teams omp_get_max_threads omp_get_num_devices
+        omp_get_num_interop_properties omp_get_num_places omp_get_num_procs
+        omp_get_partition_num_places omp_get_partition_place_nums omp_get_place_num
+        omp_get_place_num_procs omp_get_place_proc_ids omp_get_proc_bind
+        omp_get_supported_active_levels omp_get_team_num omp_get_team_size
+        omp_get_thread_limit omp_get_thread_num omp_get_wtick omp_get_wtime omp_in_final
+        omp_in_parallel omp_init_allocator omp_is_initial_device omp_pause_hard
+        omp_pause_resource omp_pause_resource_all omp_pause_resource_t omp_pause_resume
+        omp_pause_soft omp_realloc omp_sched_t omp_target_alloc omp_target_associate_ptr
+        omp_target_disassociate_ptr omp_target_free omp_target_is_accessible
+        omp_target_is_present omp_target_memcpy omp_target_memcpy_async
+        omp_target_memcpy_rect omp_target_memcpy_rect_async omp_target_memset
+        omp_target_memset_async omp_get_device_from_uid omp_get_uid_from_device
+        omp_in_explicit_task omp_pause_stop_tool omp_get_dyn_gprivate_ptr
+        omp_get_dyn_gprivate_nofb_ptr omp_get_dyn_gprivate_size omp_get_gprivate_limit
+        omp_get_memspace_num_resources omp_get_submemspace",
+        Openmp,
+    );
+    check_names(
+        "omp_get_wtime_ omp_set_dynamic_8_ omp_init_lock__ GOMP_barrier __builtin_GOMP_barrier
+        __builtin_omp_get_thread_num __kmpc_barrier",
+        Openmp,
     );
 }
 

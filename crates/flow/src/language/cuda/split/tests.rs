@@ -143,7 +143,7 @@ fn launches_in_macros_are_rewritten() {
 fn unfinished_launches_are_refused() {
     refuses("void f() {\nk<<<1, 2;\n}", 2, "has no `>>>`");
     refuses("void f() { k<<<1, 2>>>; }", 1, "no arguments");
-    refuses("void f() { <<<1, 2>>>(x); }", 1, "no kernel");
+    refuses("void f() { <<<1, 2>>>(x); }", 1, "is not a kernel");
     refuses("void f() { k<<<>>>(x); }", 1, "without grid and block");
     refuses("\nvoid f() { k<<<1, (2>>>(x); }", 2, "");
 }
