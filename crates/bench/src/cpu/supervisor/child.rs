@@ -143,10 +143,20 @@ impl Child {
     /// Lets it make the calls of `plan` and returns the seconds until its whole
     /// thread group was frozen again.
     pub(crate) fn run(&mut self, plan: Plan, limit_s: f64) -> Result<f64, Failure> {
-        if sys::was_continued(self.pid).map_err(machine("looking at the candidate"))? {
-            return Err(Failure::Machine(
-                "the frozen candidate was continued from outside".into(),
-            ));
+        match sys::was_continued(self.pid) {
+            Ok(false) => {}
+            Ok(true) => {
+                return Err(Failure::Machine(
+                    "the frozen candidate was continued from outside".into(),
+                ));
+            }
+            // One that is frozen cannot end by itself.
+            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => {
+                return Err(Failure::Machine(
+                    "the frozen candidate was killed from outside".into(),
+                ));
+            }
+            Err(error) => return Err(machine("looking at the candidate")(error)),
         }
         self.write(plan);
         let limit = Limit::start(self.pid, &self.cores, limit_s);

@@ -291,7 +291,9 @@ impl Station {
                 self.round(work, reference, &[timed], trial)?;
             }
             let idle = self.idle()?;
-            let now = self.rest(PROBES)?;
+            let now = self
+                .rest_with_a_candidate(PROBES)?
+                .map_err(|how| Stop::Failed(None, how))?;
             let (measured, limit) = self.measure(work, trial, (&idle, &now), yardsticks)?;
             doubt = timing::contradiction(&trial.runs, &idle, &now)
                 .or_else(|| limit.beaten_by(measured.seconds));

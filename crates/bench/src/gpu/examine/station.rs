@@ -156,27 +156,33 @@ impl Station {
 
     /// Lets the runner do nothing a few times: what a round costs, now.
     pub(super) fn rest(&mut self, rounds: usize) -> Result<Idle, Trouble> {
+        self.rest_with_a_candidate(rounds)?
+            .map_err(|how| Trouble::Machine(format!("a runner that rests is lost: {how}")))
+    }
+
+    /// The same while a candidate is loaded: what it began may end the runner only now. The inner
+    /// error says how.
+    pub(super) fn rest_with_a_candidate(
+        &mut self,
+        rounds: usize,
+    ) -> Result<Result<Idle, String>, Trouble> {
         let mut seen = Vec::new();
         for _ in 0..rounds {
             self.kernels.nothing(&self.gpu)?;
             self.gpu.synchronize()?;
-            let rested = match self.ask(&ToRunner::Rest, &[], REST)? {
-                Ok((FromRunner::Ran(run), took_s)) => (run, took_s),
-                Ok((other, _)) => {
-                    return Err(Trouble::Machine(format!(
-                        "a runner that rests says {other:?}"
-                    )));
+            let how = match self.ask(&ToRunner::Rest, &[], REST)? {
+                Ok((FromRunner::Ran(run), took_s)) => {
+                    seen.push((run, took_s));
+                    continue;
                 }
-                Err(lost) => {
-                    self.lose_runner();
-                    return Err(Trouble::Machine(format!(
-                        "a runner that rests is lost: {lost:?}"
-                    )));
-                }
+                Ok((FromRunner::Failed { how, .. }, _)) => how,
+                Ok((other, _)) => format!("it says {other:?}"),
+                Err(lost) => format!("{lost:?}"),
             };
-            seen.push(rested);
+            self.lose_runner();
+            return Ok(Err(how));
         }
-        Ok(Idle::of(&seen))
+        Ok(Ok(Idle::of(&seen)))
     }
 
     /// Asks the runner at work. The seconds are those until its answer, by this process's clock.

@@ -208,7 +208,9 @@ impl Station {
                 self.run_module(on, Draw::Plain, trial)?;
             }
             let idle = self.idle()?;
-            let now = self.rest(PROBES)?;
+            let now = self
+                .rest_with_a_candidate(PROBES)?
+                .map_err(|how| Stop::Failed(None, how))?;
             let (measured, limit) = self.measure_module(on, trial, (&idle, &now), yardsticks)?;
             doubt = timing::contradiction(&trial.runs, &idle, &now)
                 .or_else(|| limit.beaten_by(measured.seconds));
