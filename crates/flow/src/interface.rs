@@ -169,17 +169,20 @@ impl SizeSets {
         (!sizes.is_empty()).then_some(sizes)
     }
 
-    /// A problem between those bounds and the largest that are listed: what fits the listed ones
-    /// alone fails here. All sizes grow alike, because some make sense only together.
+    /// A problem between those bounds and the largest that is listed: what fits the listed ones
+    /// alone fails here. All sizes grow alike, because some make sense only together. The largest
+    /// is one problem: a row of 70,001 and a column of 70,001 are small, a square of both is not.
     pub fn draw_larger(&self, mut pick: impl FnMut(i64, i64) -> i64) -> Option<Sizes> {
         let growth = pick(1, 1000);
-        let listed = || std::iter::once(&self.timed).chain(&self.hidden);
+        let volume = |sizes: &&Sizes| sizes.values().fold(1, |all: i64, n| all.saturating_mul(*n));
+        let largest = std::iter::once(&self.timed)
+            .chain(&self.hidden)
+            .max_by_key(volume)?;
         let sizes: Sizes = self
             .drawn
             .iter()
             .map(|(name, (_, most))| {
-                let largest = listed().filter_map(|sizes| sizes.get(name)).max();
-                let beyond = largest.map_or(0, |largest| (largest - most).max(0));
+                let beyond = largest.get(name).map_or(0, |size| (size - most).max(0));
                 let size = most + beyond * growth / 1000;
                 (name.clone(), (size - pick(0, size / 8)).max(*most))
             })

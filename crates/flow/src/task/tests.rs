@@ -86,6 +86,27 @@ fn drawn_sizes_must_be_complete_and_not_empty() {
     );
 }
 
+#[test]
+fn thin_sizes_do_not_make_the_drawn_ones_large() {
+    let thin = "{ M = 1, N = 70001, K = 1 }, { M = 70001, N = 1, K = 2 }";
+    let thick = format!("{{ M = 200, N = 301, K = 400 }}, {thin}");
+    for (hidden, largest) in [(thin, [256, 256, 256]), (thick.as_str(), [400, 200, 301])] {
+        let drawn = "drawn = { M = [1, 9], N = [1, 9], K = [1, 9] }";
+        let sizes = format!("sizes = {{ hidden = [{hidden}], {drawn},");
+        let task = parse(MATMUL.replace("sizes = {", &sizes)).unwrap();
+        for growth in [1, 500, 1000] {
+            let pick = |least: i64, most: i64| if most == 1000 { growth } else { least };
+            let drawn = task.function().sizes.draw_larger(pick).unwrap();
+            let size = |size: i64| 9 + (size - 9) * growth / 1000;
+            assert_eq!(
+                drawn.into_values().collect::<Vec<_>>(),
+                largest.map(size),
+                "K, M and N"
+            );
+        }
+    }
+}
+
 fn parse(toml: String) -> Result<Task, String> {
     let files = TaskFiles {
         toml,
