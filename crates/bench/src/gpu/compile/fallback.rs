@@ -130,6 +130,17 @@ impl Nvcc {
     }
 }
 
+/// What the prelude has for names that functions share.
+const OVERLOAD: &str = "namespace hotloop {
+template <class... F> struct overload;
+template <class F> struct overload<F> { __host__ __device__ static constexpr F &of(F &f) { return f; } };
+template <class F, class... G> struct overload<F, G...> : overload<G...> {
+    using overload<G...>::of;
+    __host__ __device__ static constexpr F &of(F &f) { return f; }
+};
+}
+";
+
 /// The text behind a device half that names what is asked for.
 fn table(names: &[String]) -> String {
     if names.is_empty() {
@@ -139,8 +150,14 @@ fn table(names: &[String]) -> String {
         .iter()
         .map(|name| format!("(const void *)&{name}"))
         .collect();
+    let is_overloaded = |name: &String| name.starts_with("hotloop::overload<");
+    let overload = if names.iter().any(is_overloaded) {
+        OVERLOAD
+    } else {
+        ""
+    };
     format!(
-        "extern \"C\" {{ __device__ const void *const volatile {TABLE}[] = {{ {} }}; }}\n",
+        "{overload}extern \"C\" {{ __device__ const void *const volatile {TABLE}[] = {{ {} }}; }}\n",
         addresses.join(", ")
     )
 }

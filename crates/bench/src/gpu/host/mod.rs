@@ -10,6 +10,7 @@
 //! for the names that its plans use.
 
 mod assemble;
+mod builtins;
 pub(crate) mod entry;
 mod events;
 pub(crate) mod extension;

@@ -8,6 +8,8 @@ use hotloop_flow::language::cuda::Halves;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 
+use super::builtins;
+
 /// What an address of a host half belongs to.
 pub(super) struct Symbols {
     /// Functions and variables by where they begin: their end, and their symbol.
@@ -53,12 +55,10 @@ impl Symbols {
         let name = demangled(symbol, false)?;
         let plain = without_arguments(&name);
         let is_alone = halves.kernels.get(plain)?;
-        if *is_alone {
+        if *is_alone && !builtins::holds(plain) {
             return Some(name);
         }
-        // Of functions that share a name, the parameters say which one it is.
-        let parameters = full.strip_prefix(name.as_str())?;
-        Some(format!("(void (*){parameters})&{name}"))
+        Some(overload(&name, full.strip_prefix(name.as_str())?))
     }
 
     /// The variable that begins at an address.
@@ -72,6 +72,49 @@ impl Symbols {
         })
     }
 }
+
+/// The one function with such parameters of those that share a name. A 64-bit integer that is `long`
+/// for the host's compiler may be `int64_t`, which is `long long` for the GPU's.
+fn overload(name: &str, parameters: &str) -> String {
+    let mut types: Vec<String> = Vec::new();
+    for wide in [[false, false], [true, false], [false, true], [true, true]] {
+        let text = format!("void{}", widened(parameters, wide));
+        if !types.contains(&text) {
+            types.push(text);
+        }
+    }
+    if types.len() == 1 {
+        return format!("(void (&){parameters}){name}");
+    }
+    // The prelude of a device half has it.
+    format!("hotloop::overload<{}>::of({name})", types.join(", "))
+}
+
+/// Types in which a `long` is a `long long`, where it is signed and where it is unsigned.
+fn widened(types: &str, [signed, unsigned]: [bool; 2]) -> String {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut made = String::new();
+    let mut rest = types;
+    while let Some((before, behind)) = rest.split_once(LONG) {
+        made += before;
+        let is_whole = !before.ends_with(is_word) && !behind.starts_with(is_word);
+        let is_part =
+            made.ends_with("long ") || behind.starts_with(" long") || behind.starts_with(" double");
+        let is_wide = if made.ends_with("unsigned ") {
+            unsigned
+        } else {
+            signed
+        };
+        made += LONG;
+        if is_whole && !is_part && is_wide {
+            made += " long";
+        }
+        rest = behind;
+    }
+    made + rest
+}
+
+const LONG: &str = "long";
 
 /// Bytes of the longest symbol, and of the longest name that one may stand for. Longer ones are not
 /// honest.
@@ -111,7 +154,47 @@ fn demangled(symbol: &str, parameters: bool) -> Option<String> {
     }
     let mut name = Bounded::default();
     parsed.structured_demangle(&mut name, &options).ok()?;
-    Some(name.0.replace("(anonymous namespace)::", ""))
+    Some(without_types(
+        &name.0.replace("(anonymous namespace)::", ""),
+    ))
+}
+
+/// A name in which template arguments that are functions have no types: `map<&relu>` for
+/// `map<&relu(float)>`, which is no expression.
+fn without_types(name: &str) -> String {
+    let mut made = String::new();
+    let mut rest = name;
+    while let Some(at) = rest.find('&') {
+        let (before, behind) = rest.split_at(at + 1);
+        made += before;
+        rest = behind;
+        let is_argument = before.ends_with("<&") || before.ends_with(" &");
+        if let Some((function, behind)) = function(behind).filter(|_| is_argument) {
+            made += function;
+            rest = behind;
+        }
+    }
+    made + rest
+}
+
+/// The name that a text begins with, and what is behind the parameters.
+fn function(text: &str) -> Option<(&str, &str)> {
+    let mut angles = 0_i32;
+    let is_end = |letter: char| {
+        angles += i32::from(letter == '<') - i32::from(letter == '>');
+        angles < 0 || (angles == 0 && matches!(letter, '(' | ')' | ',' | ' '))
+    };
+    let (name, parameters) = text.split_at(text.find(is_end)?);
+    if name.is_empty() || !parameters.starts_with('(') {
+        return None;
+    }
+    let mut depth = 0_i32;
+    let is_closing = |letter: char| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        depth == 0
+    };
+    let close = parameters.find(is_closing)?;
+    Some((name, &parameters[close + 1..]))
 }
 
 /// A name without its template arguments: up to the first `<`.
@@ -122,6 +205,94 @@ fn without_arguments(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A kernel of a source, by its symbol.
+    fn kernel(source: &str, symbol: &str) -> String {
+        let halves = hotloop_flow::language::cuda::split(source).unwrap();
+        let by_start = BTreeMap::from([(64, (128, symbol.to_owned()))]);
+        Symbols { by_start }.kernel(64, &halves).unwrap()
+    }
+
+    #[test]
+    fn kernels_that_share_a_name_are_told_apart() {
+        let kernel = |source: &str, symbol: &str| {
+            kernel(&format!("{source}extern \"C\" void solve() {{}}\n"), symbol)
+        };
+        let alone = "__global__ void relu(float *x, long n) {}\n";
+        assert_eq!(kernel(alone, "_Z4reluPfl"), "relu");
+        let shared = format!("{alone}__device__ float relu(float v) {{ return v; }}\n");
+        assert_eq!(
+            kernel(&shared, "_Z4reluPfx"),
+            "(void (&)(float*, long long))relu"
+        );
+        assert_eq!(
+            kernel(&shared, "_Z4reluPfl"),
+            "hotloop::overload<void(float*, long), void(float*, long long)>::of(relu)"
+        );
+        let templates = "template <class T> __global__ void apply(T x, int n) {}\n\
+                         template <class T> __global__ void apply(T *x, float n) {}\n";
+        assert_eq!(
+            kernel(templates, "_Z5applyIfEvPT_f"),
+            "(void (&)(float*, float))apply<float>"
+        );
+        let built_in = "__global__ void tanh(float *x) {}\n";
+        assert_eq!(kernel(built_in, "_Z4tanhPf"), "(void (&)(float*))tanh");
+        let function = "template <float (*F)(float)> __global__ void map(float *x) {}\n";
+        assert_eq!(
+            kernel(function, "_Z3mapIXadL_Z7relu_opfEEEvPf"),
+            "map<&relu_op>"
+        );
+    }
+
+    #[test]
+    fn a_long_may_be_wide() {
+        let types = "(long, unsigned long*, longs, long long, unsigned long long, long double)";
+        assert_eq!(widened(types, [false, false]), types);
+        assert_eq!(
+            widened(types, [true, false]),
+            "(long long, unsigned long*, longs, long long, unsigned long long, long double)"
+        );
+        assert_eq!(
+            widened(types, [false, true]),
+            "(long, unsigned long long*, longs, long long, unsigned long long, long double)"
+        );
+    }
+
+    #[test]
+    fn functions_as_template_arguments_lose_their_types() {
+        for (symbol, expect) in [
+            ("_Z3mapIXadL_Z7relu_opfEEEvPKfPfx", "map<&relu_op>"),
+            (
+                "_Z3mapIXadL_ZN3ops4reluEfEELi4EEvPKfPfx",
+                "map<&ops::relu, 4>",
+            ),
+            ("_Z3mapIXadL_Z2opIfET_S0_EEEvPKf", "map<&op<float>>"),
+        ] {
+            assert_eq!(demangled(symbol, false).unwrap(), expect);
+        }
+        for whole in [
+            "k<&(c)>(float)",
+            "k<&c, 4>(float&, float (&) [4])",
+            "k<int>",
+        ] {
+            assert_eq!(without_types(whole), whole);
+        }
+        assert_eq!(
+            without_types("k<4, &f<A<(b)3> >(void (*)(float))>(float)"),
+            "k<4, &f<A<(b)3> >>(float)"
+        );
+        for odd in [
+            "<&(",
+            "<&f()",
+            "<&f()<&f(",
+            "k<&f((",
+            "<&f(a))",
+            "<&é(b)é",
+            "<&>",
+        ] {
+            without_types(odd);
+        }
+    }
 
     #[test]
     fn symbols_are_name_expressions() {

@@ -112,6 +112,57 @@ fn a_device_half_becomes_an_image_that_is_kept() {
 }
 
 #[test]
+fn kernels_that_share_a_name_are_found() {
+    let Some(compiler) = opened() else {
+        return;
+    };
+    let text = "__device__ float relu(float v) { return v > 0 ? v : 0; }\n\
+                __device__ float relu(int v) { return v; }\n\
+                __global__ void relu(float *x, int64_t n) { x[n] = relu(x[0]); }\n\
+                __global__ void relu(float *x, size_t n, int) { x[n] = relu(x[0]); }\n\
+                __global__ void tanh(float *x) { x[0] = fmaxf(x[0], 0); }\n\
+                template <class T> __global__ void apply(T x, int n) {}\n\
+                template <class T> __global__ void apply(T *x, int n) {}\n\
+                template <float (*F)(float)> __global__ void map(float *x) { x[0] = F(x[0]); }\n";
+    let names = [
+        "hotloop::overload<void(float*, long), void(float*, long long)>::of(relu)",
+        "hotloop::overload<void(float*, unsigned long, int), void(float*, unsigned long long, int)>::of(relu)",
+        "(void (&)(float*))tanh",
+        "(void (&)(float*, int))apply<float>",
+        "map<&relu>",
+    ];
+    let symbols = [
+        "_Z4reluPfx",
+        "_Z4reluPfmi",
+        "_Z4tanhPf",
+        "_Z5applyIfEvPT_i",
+        "_Z3mapIXadL_Z4relufEEEvPf",
+    ];
+    let image = compiled(compiler, text, &names).unwrap();
+    assert_eq!(names.map(|name| image.symbols[name].as_str()), symbols);
+}
+
+#[test]
+fn names_of_the_standard_library_compile() {
+    let Some(compiler) = opened() else {
+        return;
+    };
+    let text = "#include <math_constants.h>\n#include <type_traits>\n#include <array>\n\
+        using namespace std;\n\
+        struct A {}; struct B : A {}; enum class E : unsigned char { X };\n\
+        static_assert(is_same<decay_t<const float (&)[4]>, const float *>{} && is_same_v<decay_t<int(int)>, int (*)(int)>);\n\
+        static_assert(is_same_v<make_unsigned_t<int>, unsigned> && is_same_v<make_signed_t<unsigned long>, long>);\n\
+        static_assert(is_same_v<common_type_t<int, float>, float> && is_convertible_v<int, float> && is_base_of_v<A, B>);\n\
+        static_assert(is_same_v<make_index_sequence<5>, index_sequence<0, 1, 2, 3, 4>> && integral_constant<E, E::X>{}() == E::X);\n\
+        static_assert(is_signed_v<float> && is_unsigned_v<bool> && !is_signed_v<float *> && is_enum_v<E> && extent_v<int[3]> == 3);\n\
+        static_assert(numeric_limits<float>::digits == 24 && numeric_limits<unsigned>::digits10 == 9 && !numeric_limits<int>::has_infinity);\n\
+        __global__ void k(float *x, array<float, 4> a) { auto [u, v] = make_pair(x[0], 2);\n\
+        x[1] = copysignf(a[v] + u, -1.0f) + CUDART_2_OVER_PI_F + __FLT_MAX__ + integral_constant<int, 4>{}; }\n";
+    let image = compiled(compiler, text, &["k"]).unwrap();
+    assert_eq!(image.symbols["k"], "_Z1kPfSt5arrayIfLm4EE");
+}
+
+#[test]
 fn trusted_code_compiles_without_a_screen() {
     let Some(compiler) = opened() else {
         return;

@@ -60,6 +60,10 @@ inline float __half2float(__half x) { return (float)x; }
 inline __half2 __float2half2_rn(float x) { return __half2(__half(x), __half(x)); }
 inline __half2 __floats2half2_rn(float x, float y) { return __half2(__half(x), __half(y)); }
 inline __half2 __halves2half2(__half x, __half y) { return __half2(x, y); }
+inline __half2 make_half2(__half x, __half y) { return __half2(x, y); }
+inline float2 __half22float2(__half2 x) { return {(float)x.x, (float)x.y}; }
+inline float __low2float(__half2 x) { return (float)x.x; }
+inline float __high2float(__half2 x) { return (float)x.y; }
 inline __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
 inline __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
 inline float __bfloat162float(__nv_bfloat16 x) { return (float)x; }

@@ -66,3 +66,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int *blocks, int *threads, F *, s
     *blocks = hotloop::blocks_per_multiprocessor(*threads, shared) * hotloop::traits.multiprocessors;
     return cudaSuccess;
 }
+template <class F, class S>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *blocks, int *threads, F *kernel, S shared, int limit = 0) {
+    cudaOccupancyMaxPotentialBlockSize(blocks, threads, kernel, 0, limit);
+    return cudaOccupancyMaxPotentialBlockSize(blocks, threads, kernel, shared(*threads), limit);
+}

@@ -36,11 +36,6 @@
 #define CUDART_PI 3.14159265358979323846
 #define CUDART_MAX_NORMAL_F FLT_MAX
 
-struct dim3 {
-    unsigned x, y, z;
-    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
-
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
@@ -70,6 +65,14 @@ HOTLOOP_VECTORS(ulonglong, unsigned long long, 16, 16)
 HOTLOOP_VECTORS(float, float, 8, 16)
 HOTLOOP_VECTORS(double, double, 16, 16)
 #undef HOTLOOP_VECTORS
+
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr operator uint3() const { return {x, y, z}; }
+};
+
 typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;

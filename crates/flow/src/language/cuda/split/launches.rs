@@ -108,6 +108,7 @@ fn callee(code: &Code<'_>, open: usize) -> Option<usize> {
                 let goes_on = before.is_some_and(|before| {
                     is_name(code, before) || matches!(code.punct(before), ")" | "]" | ">")
                 });
+                let goes_on = goes_on && !is_behind_condition(code, at);
                 if !goes_on {
                     return Some(at);
                 }
@@ -141,6 +142,47 @@ fn callee(code: &Code<'_>, open: usize) -> Option<usize> {
     }
 }
 
+/// Whether what begins at `at` is the statement of an `if`, a `for` or a `while`.
+fn is_behind_condition(code: &Code<'_>, at: usize) -> bool {
+    let condition = at.checked_sub(1).filter(|last| code.is_punct(*last, ")"));
+    let word = condition
+        .and_then(|last| code.partner(last))
+        .and_then(|open| open.checked_sub(1))
+        .and_then(|word| code.ident(word));
+    word.is_some_and(|word| KEYWORDS.contains(&word) || word == "constexpr")
+}
+
 fn is_name(code: &Code<'_>, at: usize) -> bool {
     code.ident(at).is_some_and(|name| !KEYWORDS.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::language::cuda::split;
+
+    #[test]
+    fn a_launch_behind_a_condition_ends_at_it() {
+        for before in [
+            "if (n > 0)",
+            "if constexpr (N > 0)",
+            "for (int i = 0; i < n; i++)",
+            "while (more(n))",
+            "if (n) f(); else",
+        ] {
+            let source = format!("void solve() {{ {before} (*kernel)<<<1, 2>>>(x); }}\n");
+            let host = split(&source).unwrap().host;
+            let words: Vec<_> = host.split_whitespace().collect();
+            let expect = format!(
+                "void solve() {{ {before} (::hotloop::configure( 1 , 2), (*kernel) (x)); }}"
+            );
+            assert_eq!(words.join(" "), expect);
+        }
+        let host = split("void solve() { pick(n)(m)<<<1, 2>>>(x); }\n")
+            .unwrap()
+            .host;
+        assert!(
+            host.contains("(::hotloop::configure( 1 , 2), pick(n)(m)"),
+            "{host}"
+        );
+    }
 }
