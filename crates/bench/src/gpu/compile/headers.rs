@@ -88,6 +88,13 @@ pub(super) fn needed<'a>(included: impl Iterator<Item = &'a str>) -> &'static st
     })
 }
 
+/// Whether a header is one of those above or NVIDIA's.
+pub(super) fn is_of_device(header: &str) -> bool {
+    const STARTS: [&str; 6] = ["cooperative_groups", "cub/", "cuda", "mma.h", "crt/", "nv/"];
+    HEADERS.iter().any(|(name, _)| *name == header)
+        || STARTS.iter().any(|start| header.starts_with(start))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

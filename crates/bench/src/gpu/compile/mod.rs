@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hotloop_flow::language::c::lex::{self, Dialect, Item, Lexed};
-use hotloop_flow::language::cuda;
+use hotloop_flow::language::cuda::{self, Assembly};
 use hotloop_flow::stage::Rules;
 use hotloop_flow::{BenchError, Remedy, Verdict};
 
@@ -58,6 +58,8 @@ use warm::{ALLOWANCE, Forked, WarmCompiler};
 
 /// Bytes of the largest file that a fork may write: a heap for precompiled headers, mostly holes.
 const FILE_BYTES: u64 = 1 << 30;
+/// Bytes of the largest PTX that is read. Tables in a program's text are written out in it.
+const PTX_BYTES: usize = 8 << 20;
 
 /// The rules of a candidate's stage, and what they depend on.
 #[derive(Clone, Copy)]
@@ -253,9 +255,15 @@ impl DeviceCompiler {
         let Some(nvcc) = self.nvcc.as_ref().filter(|_| needs_host) else {
             return Ok(None);
         };
+        // The host's headers have macros of their own.
+        let assembly = if included(lexed).all(headers::is_of_device) {
+            cuda::assembly(device)
+        } else {
+            Assembly::ByLine
+        };
         Ok(Some(match nvcc.compile(device, names, user)? {
             Ok(outcome) => self
-                .compiled(&outcome, names, true)
+                .compiled(&outcome, names, Some(assembly))
                 .map_err(|verdict| *verdict),
             Err(verdict) => Err(verdict),
         }))
@@ -288,7 +296,7 @@ impl DeviceCompiler {
         };
         Ok(match warm.compiler.compile(&work)? {
             Forked::Done(outcome) => self
-                .compiled(&outcome, names, confined)
+                .compiled(&outcome, names, confined.then(|| cuda::assembly(device)))
                 .map_err(|verdict| *verdict),
             Forked::Broken(how) => Err(Verdict::NotCompiled {
                 diagnostics: format!("the compiler broke: {how}"),
@@ -297,12 +305,13 @@ impl DeviceCompiler {
         })
     }
 
-    /// Checks what a compiler made.
+    /// Checks what a compiler made of a candidate, whose `assembly` may come from there; takes the
+    /// rest as it is.
     fn compiled(
         &self,
         outcome: &Outcome,
         names: &[String],
-        checked: bool,
+        assembly: Option<Assembly>,
     ) -> Result<Compiled, Box<Verdict>> {
         let refused = |why| Box::new(Verdict::Refused { why });
         let failed = |diagnostics| Box::new(Verdict::NotCompiled { diagnostics });
@@ -317,15 +326,24 @@ impl DeviceCompiler {
         }
         let text = String::from_utf8_lossy(&outcome.ptx);
         let text = text.trim_end_matches('\0');
-        if checked && text.is_empty() {
+        if assembly.is_some() && text.is_empty() {
             return Err(refused(
                 "the compiler gives no PTX of it: its data are too large".into(),
             ));
         }
-        if checked && let Some(why) = ptx::refuse(text) {
+        // What is too large is not read.
+        let shown = cubin::inspect(&outcome.cubin).map_err(refused)?;
+        if assembly.is_some() && text.len() > PTX_BYTES {
+            let (bytes, most) = (text.len() >> 20, PTX_BYTES >> 20);
+            return Err(refused(format!(
+                "its PTX has {bytes} MiB, more than {most}; compute large tables at run time"
+            )));
+        }
+        if assembly.is_some()
+            && let Some(why) = ptx::refuse(text)
+        {
             return Err(refused(why));
         }
-        let shown = cubin::inspect(&outcome.cubin).map_err(refused)?;
         let image = Image {
             cubin: outcome.cubin.clone(),
             symbols: names
@@ -338,7 +356,7 @@ impl DeviceCompiler {
         };
         Ok(Compiled {
             image,
-            scan: cuda::scan_ptx(text),
+            scan: cuda::scan_ptx(text, assembly.unwrap_or(Assembly::ByLine)),
         })
     }
 

@@ -1,6 +1,7 @@
 //! CUDA C++: extracts code from answers, finds its techniques, and splits it into two halves.
 
 pub mod answer;
+mod assembly;
 mod extract;
 mod prototype;
 mod ptx;
@@ -8,6 +9,7 @@ mod scan;
 mod split;
 pub mod stages;
 
+pub use assembly::{Assembly, assembly};
 pub use extract::{extract, normalise, read};
 pub use prototype::{check, check_bound, prototype};
 pub use ptx::{PtxScan, scan_ptx, words as ptx_words};

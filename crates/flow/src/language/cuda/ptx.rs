@@ -8,7 +8,8 @@
 //!   barriers of a warp;
 //! - **tensor cores**: `mma`, `wmma`, `wgmma`, `tcgen05` and the moves of matrices;
 //! - **asynchronous copies**: `cp.async`, bulk copies, `mbarrier`, and everything `.async`;
-//! - **inline assembly**: the compiler's mark, unless line information puts it into a header.
+//! - **inline assembly**: the compiler's mark, where the source can hold any (see `assembly`), unless
+//!   line information puts it into a header.
 //!
 //! An instruction counts wherever it stands, because PTX is free in its form: `shfl .sync` may be
 //! spread over lines, and comments may stand between its parts. A line with `#` counts as all
@@ -21,6 +22,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::assembly::Assembly;
 use super::stages::TECHNIQUES;
 use crate::technique::{Scan, Technique};
 use registers::{Apart, Registers, is_elsewhere};
@@ -46,9 +48,9 @@ impl PtxScan {
     }
 }
 
-/// The techniques of the PTX of a candidate. Where the PTX has line information, the lines are the
-/// source's.
-pub fn scan_ptx(ptx: &str) -> PtxScan {
+/// The techniques of the PTX of a candidate, whose text says where assembly can come from. Where the
+/// PTX has line information, the lines are the source's.
+pub fn scan_ptx(ptx: &str, assembly: Assembly) -> PtxScan {
     let mut scan = PtxScan::default();
     for Use {
         technique,
@@ -56,7 +58,7 @@ pub fn scan_ptx(ptx: &str) -> PtxScan {
         text,
         is_source_line,
         is_of_smaller,
-    } in uses(ptx)
+    } in uses(ptx, assembly)
     {
         let text = if is_source_line {
             text
@@ -82,10 +84,11 @@ pub(super) struct Use {
 }
 
 /// All uses, in order.
-pub(super) fn uses(ptx: &str) -> Vec<Use> {
+pub(super) fn uses(ptx: &str, assembly: Assembly) -> Vec<Use> {
     let pieces = words::pieces(ptx);
     let mut reader = Reader {
         headers: headers(&pieces),
+        is_only_of_headers: assembly == Assembly::OfHeaders,
         ..Reader::default()
     };
     for (at, piece) in pieces.iter().enumerate() {
@@ -120,6 +123,8 @@ struct Place {
 #[derive(Default)]
 struct Reader {
     headers: BTreeSet<u32>,
+    /// Whether all inline assembly is that of headers.
+    is_only_of_headers: bool,
     place: Place,
     /// The line of an inline assembly whose first word is not read yet.
     assembly: Option<u32>,
@@ -130,7 +135,7 @@ struct Reader {
 impl Reader {
     fn meet(&mut self, piece: &Piece<'_>, rest: &[Piece<'_>]) {
         match piece {
-            Piece::Begin(line) if !self.place.is_header => {
+            Piece::Begin(line) if !self.is_only_of_headers && !self.place.is_header => {
                 self.note(Technique::InlineAsm, *line, "asm");
                 self.assembly = Some(*line);
             }
@@ -159,7 +164,9 @@ impl Reader {
         let [head, modifiers @ ..] = parts.as_slice() else {
             return;
         };
-        if head.is_empty() && modifiers.iter().any(|one| matches!(*one, "entry" | "func")) {
+        // Blanks may join it to a number before it: `.address_size 64 .func`.
+        let is_directive = head.bytes().all(|byte| byte.is_ascii_digit());
+        if is_directive && modifiers.iter().any(|one| matches!(*one, "entry" | "func")) {
             // Each function has its own registers.
             self.registers = Registers::default();
         }

@@ -3,6 +3,7 @@
 //! Comments and strings never count, except for the strings of inline assembly. Every branch of an
 //! `#if` counts, and no macro's body does: [`scan_ptx`](super::scan_ptx) sees what is used.
 
+use super::assembly::Assembly;
 use super::ptx;
 use crate::language::c::is_asm;
 use crate::language::c::lex::{self, Dialect, Item, Token, TokenKind};
@@ -106,7 +107,7 @@ fn of_asm(keyword: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) -> usize {
         .map(|token| token.text.as_ref())
         .collect();
     let text = strings.concat();
-    for found in ptx::uses(&text) {
+    for found in ptx::uses(&text, Assembly::ByLine) {
         scan.note(found.technique, keyword.line, format!("asm {}", found.text));
     }
     qualifiers + 1 + strings.len()

@@ -1,12 +1,16 @@
 use super::*;
 use Technique::{AsyncCopy, InlineAsm, SharedMemory, TensorCores, VectorLoads, WarpPrimitives};
 
+fn by_line(ptx: &str) -> PtxScan {
+    scan_ptx(ptx, Assembly::ByLine)
+}
+
 fn check(ptx: &str, expect: &[Technique]) {
     check_of(ptx, true, expect);
 }
 
 fn check_of(ptx: &str, has_eight_bytes: bool, expect: &[Technique]) {
-    let scan = scan_ptx(ptx).of(has_eight_bytes).clone();
+    let scan = by_line(ptx).of(has_eight_bytes).clone();
     let found: Vec<Technique> = scan.techniques.keys().copied().collect();
     let mut expect = expect.to_vec();
     expect.sort_unstable();
@@ -118,7 +122,7 @@ fn eight_bytes_that_are_only_moved_are_a_vector_of_smaller_elements() {
         "ld.global.u64 %rd2, [%rd1]; st.global.u32 [%rd3], %rd2;",
         "ld.global.f64 %fd1, [%rd1]; mov.b64 %rd2, %fd1; shr.u64 %rd4, %rd2, 32;",
     ] {
-        let scan = scan_ptx(moved);
+        let scan = by_line(moved);
         assert!(scan.of(false).uses(VectorLoads), "{moved}");
         assert!(!scan.of(true).uses(VectorLoads), "{moved}");
     }
@@ -222,7 +226,7 @@ fn a_wide_register_in_parts_is_a_vector() {
 #[test]
 fn inline_assembly_is_marked_by_the_compiler() {
     let marked = "add.f32 %f1, %f1, %f1;\n\t// begin inline asm\n\tadd.s32 %r1, %r1, 1;\n\t// end inline asm\n";
-    let scan = scan_ptx(marked).of(true).clone();
+    let scan = by_line(marked).of(true).clone();
     let evidence = &scan.techniques[&InlineAsm];
     assert_eq!(
         (evidence.line, evidence.text.as_str()),
@@ -239,13 +243,27 @@ fn inline_assembly_is_marked_by_the_compiler() {
 }
 
 #[test]
+fn assembly_of_headers_is_not_the_candidates() {
+    // What NVRTC makes of `__ldg`: the line of the caller alone.
+    let ptx = ".loc 1 7 3\n// begin inline asm\nld.global.nc.f32 %f1, [%rd1];\n// end inline asm\n\
+        // begin inline asm\nld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\n// end inline asm\n\
+        .file 1 \"candidate.cu\"\n";
+    let uses = |assembly| {
+        let scan = scan_ptx(ptx, assembly).of(true).clone();
+        [InlineAsm, VectorLoads].map(|technique| scan.uses(technique))
+    };
+    assert_eq!(uses(Assembly::OfHeaders), [false, true]);
+    assert_eq!(uses(Assembly::ByLine), [true, true]);
+}
+
+#[test]
 fn line_information_names_the_sources_line() {
     let ptx = ".loc 1 7 3\nmov.u32 %r1, 1;\n.loc 2 90 1, function_name $L__info_string0, inlined_at 1 9 5\n\
         // begin inline asm\ncvt.f32.f16 %f1, %rs1;\n// end inline asm\nshfl.sync.idx.b32 %r1, %r2,
         // 1, 31, -1;\n\
         .loc 1 12 1\nst.global.v2.f32 [%rd1], {%f1, %f2};\n\
         .file 1 \"candidate.cu\"\n.file 2 \"include/cuda_fp16.hpp\"\n";
-    let scan = scan_ptx(ptx).of(true).clone();
+    let scan = by_line(ptx).of(true).clone();
     let found: Vec<_> = scan
         .techniques
         .iter()
@@ -280,9 +298,9 @@ fn any_text_is_survived() {
         "%",
         "99999999999.x",
     ] {
-        scan_ptx(text);
+        by_line(text);
     }
-    scan_ptx(&"mov.b64 {".repeat(100_000));
-    scan_ptx(&"a .".repeat(300_000));
-    scan_ptx(&"a ::// begin inline asm\n".repeat(100_000));
+    by_line(&"mov.b64 {".repeat(100_000));
+    by_line(&"a .".repeat(300_000));
+    by_line(&"a ::// begin inline asm\n".repeat(100_000));
 }
