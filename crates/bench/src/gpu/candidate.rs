@@ -1,5 +1,6 @@
 //! Everything that happens to a CUDA candidate before the GPU: split, record, compile.
 
+use hotloop_flow::interface::{Arg, Function, Role};
 use hotloop_flow::language::cuda;
 use hotloop_flow::stage::Rules;
 use hotloop_flow::technique::Technique;
@@ -82,10 +83,9 @@ pub(crate) fn examine(
         return failed(Verdict::Refused { why });
     }
     let compiler = site.compiler()?;
-    let has_eight_bytes = task.function().args.iter().any(|arg| arg.kind.bytes() == 8);
     let stage = rules.map(|rules| Staged {
         rules,
-        has_eight_bytes,
+        has_eight_bytes: has_eight_bytes(task.function()),
     });
     let image = match compiler.compile(&halves.device, &plan::names(&plans), stage, user)? {
         Ok(image) => image,
@@ -112,6 +112,16 @@ pub(crate) fn examine(
     })))
 }
 
+/// Whether elements of an array have eight bytes; a length or a factor is no element.
+fn has_eight_bytes(function: &Function) -> bool {
+    let is_array = |arg: &&Arg| arg.role != Role::Scalar;
+    function
+        .args
+        .iter()
+        .filter(is_array)
+        .any(|arg| arg.kind.bytes() == 8)
+}
+
 /// The rule that launches break: code may use the shared memory of a launch without naming it.
 fn refuse_launches(rules: Rules<'_>, plans: &[Plan]) -> Option<String> {
     if !rules.forbids(Technique::SharedMemory) {
@@ -133,6 +143,13 @@ mod tests {
     use super::*;
     use crate::gpu::plan::{Launch, Step};
     use hotloop_flow::language::cuda::stages;
+
+    #[test]
+    fn a_length_is_no_element() {
+        let has = |name: &str| has_eight_bytes(crate::tasks::load(name).unwrap().function());
+        assert!(!has("cuda/relu"), "its length has eight bytes");
+        assert!(has("softmax"));
+    }
 
     #[test]
     fn shared_memory_of_a_launch_is_a_technique() {

@@ -15,6 +15,7 @@
 //! spread over lines, and comments may stand between its parts. A line with `#` counts as all
 //! techniques, because an assembler with a preprocessor would expand macros.
 
+mod halves;
 mod registers;
 pub mod words;
 
@@ -112,6 +113,25 @@ fn headers(pieces: &[Piece<'_>]) -> BTreeSet<u32> {
     found
 }
 
+/// The name in `.func (.param .b64 func_retval0) name (...)`.
+fn function_name<'p>(rest: &'p [Piece<'_>]) -> Option<&'p str> {
+    /// Pieces of a result, at most.
+    const MOST: usize = 16;
+    let at = match rest.first()? {
+        Piece::Mark('(') => {
+            1 + rest
+                .iter()
+                .take(MOST)
+                .position(|one| *one == Piece::Mark(')'))?
+        }
+        _ => 0,
+    };
+    match rest.get(at)? {
+        Piece::Word(word) => Some(word.text.as_ref()),
+        Piece::Str(_) | Piece::Begin(_) | Piece::Hash(_) | Piece::Mark(_) => None,
+    }
+}
+
 /// Where the code comes from that follows a `.loc`.
 #[derive(Clone, Copy, Default)]
 struct Place {
@@ -167,8 +187,9 @@ impl Reader {
         // Blanks may join it to a number before it: `.address_size 64 .func`.
         let is_directive = head.bytes().all(|byte| byte.is_ascii_digit());
         if is_directive && modifiers.iter().any(|one| matches!(*one, "entry" | "func")) {
-            // Each function has its own registers.
-            self.registers = Registers::default();
+            let is_called = modifiers.contains(&"func");
+            let name = is_called.then(|| function_name(rest)).flatten();
+            self.registers.enter(name.map(str::to_owned));
         }
         // A name has no modifiers, and special registers such as `%tid.x` begin with `%`.
         if modifiers.is_empty() || head.starts_with('%') {

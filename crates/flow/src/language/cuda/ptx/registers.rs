@@ -3,9 +3,11 @@
 //! Two floats may be loaded as one double or one integer. What shows it is how the register is
 //! used: it is taken apart, it was put together, or it is moved as it is. With a number of eight
 //! bytes a program computes. Where the task's elements have eight bytes, it also moves such
-//! numbers.
+//! numbers. What is computed from a register is followed by [`Halves`].
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use super::halves::Halves;
 
 /// Where a use of a register is one of several elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +28,22 @@ pub(super) struct Registers {
     packed: BTreeSet<String>,
     /// Those that hold something in their upper half alone.
     shifted: BTreeSet<String>,
+    /// What is computed from them, over the whole PTX.
+    halves: Halves,
 }
 
 impl Registers {
+    /// Begins a function: it has registers of its own. A kernel has no name here, because nobody
+    /// calls it.
+    pub(super) fn enter(&mut self, function: Option<String>) {
+        let mut halves = std::mem::take(&mut self.halves);
+        halves.enter(function);
+        *self = Self {
+            halves,
+            ..Self::default()
+        };
+    }
+
     /// Follows an instruction; says whether it handles several elements in one register.
     pub(super) fn meet(
         &mut self,
@@ -37,8 +52,9 @@ impl Registers {
         operands: &[&str],
     ) -> Option<Apart> {
         let found = self.find(head, modifiers, operands);
+        let is_complete = self.halves.meet(head, modifiers, operands);
         self.write(head, modifiers, operands);
-        found
+        found.or(is_complete.then_some(Apart::IfSmaller))
     }
 
     fn find(&self, head: &str, modifiers: &[&str], operands: &[&str]) -> Option<Apart> {
@@ -78,7 +94,10 @@ impl Registers {
                     self.wide.insert((*to).to_owned(), apart);
                 }
             }
-            ("mov", ["{", ..]) | ("bfi", _) => insert(&mut self.packed),
+            ("mov", ["{", ..]) | ("bfi", _) => {
+                insert(&mut self.packed);
+                self.halves.pack(to);
+            }
             ("mov" | "selp", _) => {
                 for from in from {
                     for known in [&mut self.loaded, &mut self.packed, &mut self.shifted] {
@@ -96,6 +115,7 @@ impl Registers {
                 if self.shifted.contains(*a) || self.shifted.contains(*b) =>
             {
                 insert(&mut self.packed);
+                self.halves.pack(to);
             }
             ("st" | "red" | "bra" | "call" | "setp", _) => {}
             // What is computed is a number.
@@ -105,7 +125,7 @@ impl Registers {
 }
 
 /// What a store stores, behind its address.
-fn stored<'o, 'p>(operands: &'o [&'p str]) -> &'o [&'p str] {
+pub(super) fn stored<'o, 'p>(operands: &'o [&'p str]) -> &'o [&'p str] {
     let list = operands.iter().position(|one| *one == "{");
     &operands[list.unwrap_or(operands.len().saturating_sub(1))..]
 }
@@ -121,7 +141,7 @@ fn eight_bytes(modifier: &str) -> Option<Apart> {
 }
 
 /// Whether a conversion keeps a part of an integer of eight bytes.
-fn is_cut(modifiers: &[&str]) -> bool {
+pub(super) fn is_cut(modifiers: &[&str]) -> bool {
     let [.., to, from] = modifiers else {
         return false;
     };

@@ -139,6 +139,80 @@ fn eight_bytes_that_are_only_moved_are_a_vector_of_smaller_elements() {
 }
 
 #[test]
+fn arithmetic_and_calls_hide_no_vector() {
+    let halves = "cvt.u32.u64 %r8, %rd3; shr.u64 %rd4, %rd3, 32; cvt.u32.u64 %r9, %rd4;";
+    let packed = "bfi.b64 %rd6, %rd4, %rd5, 32, 32;";
+    let function =
+        ".address_size 64\n\n.func (.param .b64 func_retval0) f(\n.param .b64 f_param_0\n)\n{";
+    let call = "st.param.b64 [param0+0], %rd2; call.uni (retval0),\nf,\n(\nparam0\n); \
+        ld.param.b64 %rd3, [retval0+0];";
+    let kernel = "}\n.visible .entry k(\n.param .u64 k_param_0\n)\n{\nld.global.u64 %rd2, [%rd1];";
+    for hidden in [
+        format!("ld.global.u64 %rd2, [%rd1]; add.s64 %rd3, %rd2, %rd9; {halves}"),
+        format!("ld.global.u64 %rd2, [%rd1]; max.u64 %rd3, %rd2, %rd9; {halves}"),
+        format!(
+            "ld.global.u64 %rd2, [%rd1]; selp.b64 %rd7, %rd2, %rd8, %p1; min.u64 %rd3, %rd7, %rd9; {halves}"
+        ),
+        "ld.global.u64 %rd2, [%rd1]; mul.hi.u64 %rd3, %rd2, %rd9; mul.lo.s64 %rd4, %rd3, %rd9; \
+         sub.s64 %rd5, %rd2, %rd4; cvt.u32.u64 %r8, %rd5; cvt.u32.u64 %r9, %rd3;"
+            .to_owned(),
+        "ld.global.u64 %rd2, [%rd1]; add.s64 %rd3, %rd2, %rd9; mov.b64 {%r1, %r2}, %rd3;"
+            .to_owned(),
+        format!("{packed} add.s64 %rd7, %rd6, %rd9; st.global.u64 [%rd1], %rd7;"),
+        format!("{function} ld.param.u64 %rd3, [f_param_0]; {halves} {kernel} {call}"),
+        format!(
+            "{function} ld.param.u64 %rd3, [f_param_0]; st.param.b64 [func_retval0+0], %rd3; {kernel} {call} {halves}"
+        ),
+        format!(
+            "{function} ld.global.u64 %rd3, [%rd1]; st.param.b64 [func_retval0+0], %rd3; {kernel} {call} {halves}"
+        ),
+        format!(
+            "{function} {packed} st.param.b64 [func_retval0+0], %rd6; {kernel} {call} st.global.u64 [%rd9], %rd3;"
+        ),
+    ] {
+        let scan = by_line(&hidden);
+        assert!(scan.of(false).uses(VectorLoads), "{hidden}");
+        assert!(!scan.of(true).uses(VectorLoads), "{hidden}");
+    }
+}
+
+#[test]
+fn numbers_of_eight_bytes_are_computed_with() {
+    let function = ".func (.param .b64 func_retval0) f(\n.param .b64 f_param_0\n)\n{";
+    let halves = "cvt.u32.u64 %r8, %rd3; shr.u64 %rd4, %rd3, 32; cvt.u32.u64 %r9, %rd4;";
+    for number in [
+        // A sum of counters, and the top of a random number.
+        "ld.global.u64 %rd2, [%rd1]; add.s64 %rd3, %rd2, %rd3; cvt.u32.u64 %r1, %rd3;".to_owned(),
+        "ld.global.u64 %rd2, [%rd1]; mad.lo.s64 %rd3, %rd2, %rd7, %rd8; st.global.u64 [%rd1], %rd3; \
+         shr.u64 %rd4, %rd3, 33; cvt.u32.u64 %r1, %rd4;"
+            .to_owned(),
+        // A quotient of 64 bits.
+        "ld.global.u64 %rd2, [%rd1]; add.s64 %rd3, %rd2, 1; or.b64 %rd4, %rd3, %rd5; \
+         and.b64 %rd6, %rd4, -4294967296; setp.ne.s64 %p1, %rd6, 0; div.u64 %rd7, %rd3, %rd5; \
+         cvt.u32.u64 %r1, %rd3;"
+            .to_owned(),
+        // A pointer, and what lies there.
+        "ld.global.u64 %rd2, [%rd1]; add.s64 %rd3, %rd2, %rd8; ld.f32 %f1, [%rd3+4]; \
+         shl.b64 %rd4, %rd8, 2; add.s64 %rd5, %rd3, %rd4; st.f32 [%rd5], %f1;"
+            .to_owned(),
+        // A hash of an index, and a length.
+        format!("ld.param.u64 %rd2, [k_param_0]; xor.b64 %rd3, %rd2, 7; {halves}"),
+        // A function that takes a number apart, which was not loaded; and one that takes a pointer.
+        format!(
+            "{function} ld.param.u64 %rd3, [f_param_0]; {halves} }}\n.visible .entry k() {{ mul.lo.s64 %rd2, %rd1, %rd1; \
+             st.param.b64 [param0+0], %rd2; call.uni (retval0), f, (param0);"
+        ),
+        format!(
+            "{function} ld.param.u64 %rd3, [f_param_0]; ld.f32 %f1, [%rd3+8]; }}\n.visible .entry k() {{ \
+             ld.global.u64 %rd2, [%rd1]; st.param.b64 [param0+0], %rd2; call.uni (retval0), f, (param0);"
+        ),
+        format!("{function} {halves} }}\n.visible .entry k() {{ ld.global.u64 %rd3, [%rd1];"),
+    ] {
+        check_of(&number, false, &[]);
+    }
+}
+
+#[test]
 fn elements_that_are_put_together_before_a_store_are_a_vector() {
     for packed in [
         "bfi.b64 %rd9, %rd8, %rd7, 32, 32; st.global.u64 [%rd1], %rd9;",
