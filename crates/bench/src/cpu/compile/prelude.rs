@@ -11,8 +11,9 @@ use crate::compiling::diagnostics::{FILE_LIMIT, NO_SPACE, shorten};
 use crate::cpu::toolchain::Toolchain;
 use crate::sys;
 
-/// Changes whenever what is compiled, or how, changes meaning.
-pub(super) const VERSION: &str = "12";
+/// Changes whenever what is compiled, or how, changes meaning, and whenever an object is checked
+/// differently: objects and refusals are kept.
+pub(super) const VERSION: &str = "13";
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
 /// The same with and without a precompiled form: speed must not change what compiles.

@@ -16,6 +16,7 @@
 //! techniques, because an assembler with a preprocessor would expand macros.
 
 mod halves;
+mod operands;
 mod registers;
 pub mod words;
 

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::registers::{is_cut, is_elsewhere, stored};
+use super::operands::{is_cut, is_elsewhere, stored};
 
 /// What is known of the registers that flow into each other.
 const LOADED: u8 = 1;

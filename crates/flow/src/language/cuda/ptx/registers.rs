@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::halves::Halves;
+use super::operands::{is_cut, is_elsewhere, stored};
 
 /// Where a use of a register is one of several elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,12 +125,6 @@ impl Registers {
     }
 }
 
-/// What a store stores, behind its address.
-pub(super) fn stored<'o, 'p>(operands: &'o [&'p str]) -> &'o [&'p str] {
-    let list = operands.iter().position(|one| *one == "{");
-    &operands[list.unwrap_or(operands.len().saturating_sub(1))..]
-}
-
 /// Whether a modifier is a type of eight bytes; one of a number is taken apart where no element is
 /// such a number.
 fn eight_bytes(modifier: &str) -> Option<Apart> {
@@ -138,21 +133,4 @@ fn eight_bytes(modifier: &str) -> Option<Apart> {
         "f64" => Some(Apart::IfSmaller),
         _ => None,
     }
-}
-
-/// Whether a conversion keeps a part of an integer of eight bytes.
-pub(super) fn is_cut(modifiers: &[&str]) -> bool {
-    let [.., to, from] = modifiers else {
-        return false;
-    };
-    let is_whole = to.starts_with(['u', 's', 'b']) && !to.ends_with("64");
-    is_whole && matches!(*from, "u64" | "s64" | "b64")
-}
-
-/// Whether a state space is named that is not global memory.
-pub(super) fn is_elsewhere(modifiers: &[&str]) -> bool {
-    modifiers.iter().any(|one| {
-        let space = one.split("::").next();
-        matches!(space, Some("shared" | "local" | "param" | "const"))
-    })
 }
