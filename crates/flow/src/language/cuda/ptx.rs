@@ -27,7 +27,8 @@ use serde::{Deserialize, Serialize};
 use super::assembly::Assembly;
 use super::stages::TECHNIQUES;
 use crate::technique::{Scan, Technique};
-use registers::{Apart, Registers, is_elsewhere};
+use operands::is_elsewhere;
+use registers::{Apart, Registers};
 use words::{Piece, Word};
 
 /// The techniques of the PTX of a candidate, by the size of the task's elements.
