@@ -6,7 +6,7 @@ typedef unsigned long long u64;
 
 // As `Kind` and `Shape` in trusted.rs are numbered.
 enum { F64, F32, F16, BF16, I32, I64, U8, I8, I16 };
-enum { UNIFORM, FREQUENT, TINY, EXTREMES, TIES };
+enum { UNIFORM, FREQUENT, TINY, EXTREMES, TIES, UNEVEN, RARE };
 
 #define EACH(i, n) \
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += (u64)gridDim.x * blockDim.x
@@ -111,9 +111,37 @@ __device__ u64 on_grid(int kind, u32 step, double low, double high) {
     return kind == F32 ? bits.bits : kind == F16 ? half_bits(bits.value) : bfloat_bits(bits.value);
 }
 
-// The bits of number `k` among those of one counter, in a shape.
-__device__ u64 shaped(int shape, int kind, const Words &words, int k, u64 key, double low, double high) {
-    if (shape == UNIFORM) return drawn(kind, words, k, low, high);
+// Lines of an input: numbers at the same place of one dimension, which has a stride and a length.
+// `mask` has the bits that places have.
+struct Lines {
+    u64 stride, length, mask;
+};
+
+__device__ Lines lines_of(u64 n, u64 stride, u64 length) {
+    u64 mask = n > 0 ? n - 1 : 0;
+    for (int shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;
+    return Lines{stride, length, mask};
+}
+
+// By how many halvings the number at a place is nearer to the middle of its range than a uniform one.
+__device__ int halvings(int shape, u64 at, const Lines &lines, u64 key) {
+    if (shape == UNEVEN) return __popc((u32)((at ^ key) & lines.mask));
+    const u64 line = at / lines.stride % lines.length;
+    const u64 mixed = (line * 0x9E3779B97F4A7C15ull ^ key) * 0xD1342543DE82EF95ull;
+    return line == (key >> 8) % lines.length || mixed >> 58 == 0 ? 12 : 0;
+}
+
+// The range of numbers that are nearer to its middle. All of them lie in the range that a task promises.
+__device__ void draw_near(int count, double &low, double &high) {
+    const double middle = low + (high - low) * 0.5, reach = (high - low) * 0.5 / (double)(1ull << count);
+    low = middle - reach;
+    high = middle + reach;
+}
+
+// The bits of number `k` among those of one counter, in a shape. It lies at the place `at`.
+__device__ u64 shaped(int shape, int kind, const Words &words, int k, u64 at, const Lines &lines, u64 key, double low, double high) {
+    if ((shape == UNEVEN || shape == RARE) && kind < I32) draw_near(halvings(shape, at, lines, key), low, high);
+    if (shape == UNIFORM || shape == UNEVEN || shape == RARE) return drawn(kind, words, k, low, high);
     // Products of two are still far from where floats lose digits.
     const double tiny = 9.094947017729282e-13;
     const bool is_wide = kind == F64 || kind == F32 || kind == BF16;
@@ -128,18 +156,19 @@ __device__ u64 shaped(int shape, int kind, const Words &words, int k, u64 key, d
     return on_grid(kind, step, low, high);
 }
 
-extern "C" __global__ void hl_draw(int shape, int kind, void *to, u64 n, u64 key, double low, double high) {
+extern "C" __global__ void hl_draw(int shape, int kind, void *to, u64 n, u64 key, double low, double high, u64 stride, u64 length) {
+    const Lines lines = lines_of(n, stride, length);
     const int each = numbers_of(kind);
     for (EACH(i, (n + each - 1) / each)) {
         const Words words = philox(i, key);
         if (kind == F32 && 4 * i + 3 < n) {
             Float f[4];
-            for (int k = 0; k < 4; k++) f[k].bits = (u32)shaped(shape, F32, words, k, key, low, high);
+            for (int k = 0; k < 4; k++) f[k].bits = (u32)shaped(shape, F32, words, k, 4 * i + k, lines, key, low, high);
             ((float4 *)to)[i] = make_float4(f[0].value, f[1].value, f[2].value, f[3].value);
             continue;
         }
         for (int k = 0; k < each && each * i + k < n; k++) {
-            const u64 bits = shaped(shape, kind, words, k, key, low, high);
+            const u64 bits = shaped(shape, kind, words, k, each * i + k, lines, key, low, high);
             if (each == 2) ((u64 *)to)[2 * i + k] = bits;
             else if (kind == F32 || kind == I32) ((u32 *)to)[4 * i + k] = (u32)bits;
             else ((unsigned short *)to)[4 * i + k] = (unsigned short)bits;
@@ -148,13 +177,14 @@ extern "C" __global__ void hl_draw(int shape, int kind, void *to, u64 n, u64 key
 }
 
 // `changed` becomes 1 where memory no longer holds what `hl_draw` drew.
-extern "C" __global__ void hl_same(int shape, int kind, const void *from, u64 n, u64 key, double low, double high, u64 *changed) {
+extern "C" __global__ void hl_same(int shape, int kind, const void *from, u64 n, u64 key, double low, double high, u64 stride, u64 length, u64 *changed) {
+    const Lines lines = lines_of(n, stride, length);
     const int each = numbers_of(kind);
     bool differs = false;
     for (EACH(i, (n + each - 1) / each)) {
         const Words words = philox(i, key);
         for (int k = 0; k < each && each * i + k < n; k++) {
-            const u64 bits = shaped(shape, kind, words, k, key, low, high);
+            const u64 bits = shaped(shape, kind, words, k, each * i + k, lines, key, low, high);
             if (each == 2) differs |= ((const u64 *)from)[2 * i + k] != bits;
             else if (kind == F32 || kind == I32) differs |= ((const u32 *)from)[4 * i + k] != (u32)bits;
             else differs |= ((const unsigned short *)from)[4 * i + k] != (unsigned short)bits;
@@ -177,11 +207,19 @@ extern "C" __global__ void hl_signs(double *to, u64 n, u64 key) {
 
 // --- sparse matrices in compressed rows ---
 
-// Each entry goes to a row at random; `counts` begin as zeros.
-extern "C" __global__ void hl_count_rows(u32 *counts, u64 rows, u64 entries, u64 key) {
+__device__ u64 below(u32 high, u32 low, u64 count) { return __umul64hi((u64)high << 32 | low, count); }
+
+// Each entry goes to a row at random; `counts` begin as zeros. If `heavy` is not 0, half of the entries go
+// to about as many rows, which lie anywhere.
+extern "C" __global__ void hl_count_rows(u32 *counts, u64 rows, u64 entries, u64 key, u64 heavy) {
     for (EACH(i, entries)) {
         const Words words = philox(i, key);
-        atomicAdd(&counts[__umul64hi((u64)words.at[0] << 32 | words.at[1], rows)], 1u);
+        u64 row = below(words.at[0], words.at[1], rows);
+        if (heavy && words.at[2] >> 31) {
+            const Words place = philox(words.at[3] % heavy, ~key);
+            row = below(place.at[0], place.at[1], rows);
+        }
+        atomicAdd(&counts[row], 1u);
     }
 }
 
@@ -207,14 +245,20 @@ extern "C" __global__ void hl_begin_rows(u32 *rows_at, u64 rows) {
 }
 
 // Ascending columns in each row: one in each of as many equal parts as the row has entries. They are
-// distinct as long as the row has room.
-extern "C" __global__ void hl_columns(u32 *to, const u32 *rows_at, u64 rows, u64 columns, u64 key) {
+// distinct as long as the row has room. If `crowded` is not 0, all columns of a row lie near each other.
+extern "C" __global__ void hl_columns(u32 *to, const u32 *rows_at, u64 rows, u64 columns, u64 key, u64 crowded) {
     for (EACH(row, rows)) {
         const u64 begin = rows_at[row], count = rows_at[row + 1] - begin;
+        u64 width = columns, first = 0;
+        if (crowded && 2 * count < columns) {
+            const Words place = philox(row, ~key);
+            width = 2 * count;
+            first = below(place.at[0], place.at[1], columns - width + 1);
+        }
         for (u64 j = 0; j < count; j++) {
-            const u64 low = columns * j / count, high = columns * (j + 1) / count;
+            const u64 low = width * j / count, high = width * (j + 1) / count;
             const Words words = philox(begin + j, key);
-            to[begin + j] = (u32)(low + __umul64hi((u64)words.at[0] << 32 | words.at[1], high - low));
+            to[begin + j] = (u32)(first + low + below(words.at[0], words.at[1], high - low));
         }
     }
 }

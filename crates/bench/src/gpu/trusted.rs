@@ -50,11 +50,24 @@ pub(crate) enum Shape {
     Extremes = 3,
     /// On the grid, so that many are equal.
     Ties = 4,
+    /// How near a number lies to the middle of the range follows from each bit of its place: one
+    /// scale for all numbers leaves few digits for most.
+    Uneven = 5,
+    /// Uniform but for a few lines, whose numbers are all small. Who looks at some numbers takes
+    /// all for uniform.
+    Rare = 6,
 }
 
 impl Shape {
     /// In an order in which neighbours differ most.
-    pub(crate) const HOSTILE: [Self; 4] = [Self::Frequent, Self::Tiny, Self::Extremes, Self::Ties];
+    pub(crate) const HOSTILE: [Self; 6] = [
+        Self::Frequent,
+        Self::Uneven,
+        Self::Tiny,
+        Self::Rare,
+        Self::Extremes,
+        Self::Ties,
+    ];
 }
 
 /// How numbers of an input are drawn.
@@ -66,6 +79,34 @@ pub(crate) struct Drawing {
     pub(crate) key: u64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    pub(crate) lines: Lines,
+}
+
+/// Numbers at the same place of one dimension are a line. The dimension has a stride and a length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lines {
+    pub(crate) stride: u64,
+    pub(crate) length: u64,
+}
+
+impl Lines {
+    /// Those of a dimension that `key` chooses among those that have several places.
+    pub(crate) fn of(shape: &[u64], key: u64) -> Self {
+        let mut stride = 1;
+        let mut dimensions = Vec::new();
+        for length in shape.iter().rev() {
+            let length = (*length).max(1);
+            dimensions.push(Self { stride, length });
+            stride *= length;
+        }
+        let long: Vec<&Self> = dimensions.iter().filter(|lines| lines.length > 1).collect();
+        let only = Self {
+            stride: 1,
+            length: 1,
+        };
+        let chosen = (key >> 48) as usize % long.len().max(1);
+        long.get(chosen).map_or(only, |lines| **lines)
+    }
 }
 
 /// An output of any type and any strides.
@@ -146,6 +187,8 @@ impl Kernels {
             word(drawing.key),
             drawing.low.to_ne_bytes().to_vec(),
             drawing.high.to_ne_bytes().to_vec(),
+            word(drawing.lines.stride),
+            word(drawing.lines.length),
         ];
         arguments.extend(more.iter().copied().map(word));
         this.launch(gpu, name, drawing.elements.div_ceil(2), &mut arguments)
@@ -192,27 +235,31 @@ impl Kernels {
         )
     }
 
-    /// Row pointers of a sparse matrix with `entries`, rows of unequal length.
+    /// Row pointers of a sparse matrix with `entries`, rows of unequal length. If `heavy` is not 0,
+    /// about as many rows hold half of the entries.
     pub(crate) fn row_pointers(
         &self,
         gpu: &Gpu,
         to: Address,
         (rows, entries): (u64, u64),
         key: u64,
+        heavy: u64,
     ) -> Result<(), Failure> {
         gpu.set(to, &[0; 4], 4 * (rows + 1))?;
-        let mut arguments = [word(to), word(rows), word(entries), word(key)];
+        let mut arguments = [word(to), word(rows), word(entries), word(key), word(heavy)];
         self.launch(gpu, "hl_count_rows", entries, &mut arguments)?;
         self.launch(gpu, "hl_begin_rows", 1, &mut [word(to), word(rows)])
     }
 
-    /// Columns of a sparse matrix with these row pointers.
+    /// Columns of a sparse matrix with these row pointers. If they are `crowded`, those of a row lie
+    /// near each other.
     pub(crate) fn columns(
         &self,
         gpu: &Gpu,
         (to, rows_at): (Address, Address),
         (rows, columns): (u64, u64),
         key: u64,
+        crowded: bool,
     ) -> Result<(), Failure> {
         let mut arguments = [
             word(to),
@@ -220,6 +267,7 @@ impl Kernels {
             word(rows),
             word(columns),
             word(key),
+            word(u64::from(crowded)),
         ];
         self.launch(gpu, "hl_columns", rows, &mut arguments)
     }
@@ -464,6 +512,18 @@ mod tests {
             assert!(f32::from_bits(upper).is_nan());
         }
         assert_ne!(poison(Kind::F32, 1 << 50), poison(Kind::F32, 2 << 50));
+    }
+
+    #[test]
+    fn lines_follow_a_dimension_with_several_places() {
+        let lines = |shape: &[u64], key: u64| {
+            let Lines { stride, length } = Lines::of(shape, key << 48);
+            (stride, length)
+        };
+        assert_eq!([0, 1].map(|key| lines(&[7, 5], key)), [(1, 5), (5, 7)]);
+        assert_eq!([0, 1].map(|key| lines(&[1, 7, 1], key)), [(1, 7); 2]);
+        assert_eq!(lines(&[1, 1], 3), (1, 1));
+        assert_eq!(lines(&[], 3), (1, 1));
     }
 
     #[test]

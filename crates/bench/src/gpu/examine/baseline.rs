@@ -16,7 +16,7 @@ use crate::gpu::driver::{Address, Failure, Gpu};
 use crate::gpu::examine::station::Station;
 use crate::gpu::examine::work::{Trouble, Work};
 use crate::gpu::library::{Library, table};
-use crate::gpu::trusted::{Drawing, Shape};
+use crate::gpu::trusted::{Drawing, Lines, Shape};
 
 type Handle = *mut c_void;
 
@@ -213,6 +213,7 @@ impl Cublas {
             key: station.fresh.word(),
             low: -1.0,
             high: 1.0,
+            lines: Lines::of(&[], 0),
         };
         let mut at = [0; 3];
         for place in &mut at {

@@ -42,6 +42,13 @@ pub(super) fn elements(arg: &Arg, sizes: &Sizes) -> u64 {
     arg.elements(sizes).expect("checked by Task::parse") as u64
 }
 
+/// The lengths of an argument's dimensions.
+pub(super) fn lengths(arg: &Arg, sizes: &Sizes) -> Vec<u64> {
+    let length =
+        |text: &String| formula::count(text, sizes).expect("checked by Task::parse") as u64;
+    arg.shape.iter().map(length).collect()
+}
+
 /// What an argument of `reference` or `check` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Given {

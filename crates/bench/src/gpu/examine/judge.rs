@@ -9,6 +9,7 @@ use hotloop_flow::verdict::Mismatch;
 
 use crate::gpu::driver::Failure;
 use crate::gpu::examine::baseline::Baselines;
+use crate::gpu::examine::making::Making;
 use crate::gpu::examine::pool::{Lost, PATIENCE};
 use crate::gpu::examine::roof::{Limit, Roofs};
 use crate::gpu::examine::round::{Ended, Need, need_of};
@@ -163,15 +164,17 @@ impl Station {
         self.runner()?;
         self.load_candidate(vec![work.candidate.clone()], work.plans.clone(), false)?;
         let mut trial = Trial::default();
-        self.turn = self.fresh.index(Shape::HOSTILE.len());
+        let turn = self.fresh.index(Shape::HOSTILE.len());
         let timed = work.calls.len() - 1;
-        let mut groups = self.groups(work, timed);
+        let mut groups = self.groups(work, timed, turn);
         // The first group also wakes the GPU up.
         self.round(work, reference, &groups.remove(0), &mut trial)?;
-        self.round(work, reference, &[timed], &mut trial)?;
+        let plain = Making::uniform(timed);
+        self.round(work, reference, &[plain], &mut trial)?;
         let first = trial.runs.pop();
         let expected = first.map_or(0.0, |run| run.clocked.seconds);
-        let mut order: Vec<Vec<usize>> = vec![vec![timed]; timing::runs_of(expected)];
+        let mut order = vec![vec![plain]; timing::runs_of(expected)];
+        groups.extend(Making::hostile(timed, turn).map(|making| vec![making]));
         for group in groups {
             let at = self.fresh.index(order.len() + 1);
             order.insert(at, group);
@@ -215,7 +218,7 @@ impl Station {
     }
 
     /// The untimed calls, shuffled, in groups that fit into memory; the first groups are not empty.
-    fn groups(&mut self, work: &Work, timed: usize) -> Vec<Vec<usize>> {
+    fn groups(&mut self, work: &Work, timed: usize, turn: usize) -> Vec<Vec<Making>> {
         let mut calls: Vec<usize> = (0..timed).collect();
         for last in (1..calls.len()).rev() {
             let other = self.fresh.index(last + 1);
@@ -236,7 +239,7 @@ impl Station {
             taken.inputs += need.inputs;
             taken.work += need.work;
             if let Some(group) = groups.last_mut() {
-                group.push(call);
+                group.push(Making::untimed(&work.calls, call, turn));
             }
         }
         groups
@@ -247,12 +250,12 @@ impl Station {
         &mut self,
         work: &Work,
         reference: &mut Reference,
-        calls: &[usize],
+        calls: &[Making],
         trial: &mut Trial,
     ) -> Result<(), Stop> {
         let limit = Duration::from_secs_f64(work.limit_s);
         let round = self.lay(work, calls)?;
-        for laid in &round {
+        for (making, laid) in calls.iter().zip(&round) {
             let since = Instant::now();
             let ended = self.run(laid.call, &laid.spots, limit)?;
             trial.spent_s += since.elapsed().as_secs_f64();
@@ -262,7 +265,7 @@ impl Station {
             if trial.spent_s > BUDGET_CALLS * work.limit_s {
                 return Err(Stop::answer(Answer::TimedOut(work.limit_s)));
             }
-            if laid.call + 1 == work.calls.len() {
+            if *making == Making::uniform(work.calls.len() - 1) {
                 trial.runs.push(run);
             }
         }
@@ -281,14 +284,14 @@ impl Station {
         trial: &mut Trial,
         yardsticks: &mut Yardsticks,
     ) -> Result<Answer, Stop> {
-        let timed = work.calls.len() - 1;
+        let plain = Making::uniform(work.calls.len() - 1);
         let mut doubt = None;
         for again in 0..TIMINGS {
             if again > 0 {
                 trial.runs.clear();
             }
             while !timing::is_enough(&trial.runs) {
-                self.round(work, reference, &[timed], trial)?;
+                self.round(work, reference, &[plain], trial)?;
             }
             let idle = self.idle()?;
             let now = self

@@ -17,6 +17,7 @@ mod desk;
 mod examiner;
 mod facts;
 mod judge;
+mod making;
 mod module;
 mod nvml;
 mod pool;

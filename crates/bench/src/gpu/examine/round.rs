@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
-use hotloop_flow::interface::Kind;
+use hotloop_flow::formula::Sizes;
+use hotloop_flow::interface::{Arg, Kind};
 
-use crate::gpu::call::Call;
 use crate::gpu::driver::Address;
 use crate::gpu::examine::arena::{Slot, Slots, room};
-use crate::gpu::examine::calls::{Content, contents, elements};
+use crate::gpu::examine::calls::{Content, contents, elements, lengths};
+use crate::gpu::examine::making::Making;
 use crate::gpu::examine::pool::Lost;
 use crate::gpu::examine::runner::{FromRunner, Spot, ToRunner};
 use crate::gpu::examine::station::Station;
 use crate::gpu::examine::timing::Run;
 use crate::gpu::examine::work::{Trouble, Work};
 use crate::gpu::plan::Origin;
-use crate::gpu::trusted::{Drawing, Shape, poison};
+use crate::gpu::trusted::{Drawing, Lines, Shape, poison};
 
 /// A call with its memory.
 pub(super) struct Laid {
@@ -31,10 +32,12 @@ pub(super) struct Laid {
 }
 
 impl Laid {
-    /// Whether an input is drawn to be difficult.
-    pub(super) fn is_hostile(&self) -> bool {
-        let is_hostile = |laying: &Laying| matches!(laying, Laying::Input { shape, .. } if *shape != Shape::Uniform);
-        self.arguments.iter().any(is_hostile)
+    /// How its inputs are drawn.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = Shape> {
+        self.arguments.iter().filter_map(|laying| match laying {
+            Laying::Input { shape, .. } => Some(*shape),
+            Laying::Output { .. } | Laying::Scalar => None,
+        })
     }
 }
 
@@ -73,14 +76,40 @@ pub(super) fn need_of(work: &Work, call: usize) -> Option<Need> {
     Some(need)
 }
 
-/// Whether an untimed call has the sizes of an earlier one. Its inputs are hostile, and those of
-/// the earlier one are not.
-fn is_repeated(calls: &[Call], at: usize) -> bool {
-    let is_timed = at + 1 == calls.len();
-    !is_timed
-        && calls[..at]
-            .iter()
-            .any(|earlier| earlier.sizes == calls[at].sizes)
+/// How an input of numbers is drawn.
+fn drawing(
+    arg: &Arg,
+    sizes: &Sizes,
+    (key, shape): (u64, Shape),
+    (low, high): (f64, f64),
+) -> Drawing {
+    Drawing {
+        shape,
+        kind: arg.kind,
+        elements: elements(arg, sizes),
+        key,
+        low,
+        high,
+        lines: Lines::of(&lengths(arg, sizes), key),
+    }
+}
+
+/// Rows of a sparse matrix that hold half of its entries, or 0. On average each has entries in a
+/// quarter of the columns at most.
+fn heavy_rows(contents: &[Content], at: usize, shape: Shape) -> u64 {
+    let Content::RowPointers(rows, entries) = contents[at] else {
+        return 0;
+    };
+    let columns = contents.iter().find_map(|content| match content {
+        Content::Columns(of, _, columns) if *of == at => Some(*columns),
+        _ => None,
+    });
+    match shape {
+        Shape::Uniform => 0,
+        _ => (2 * entries)
+            .div_ceil(columns.unwrap_or(1).max(1))
+            .clamp(1, rows.max(1)),
+    }
 }
 
 /// How a run ended.
@@ -94,11 +123,11 @@ pub(super) enum Ended {
 
 impl Station {
     /// Gives the calls memory: fresh inputs, poisoned outputs, guards around everything.
-    pub(super) fn lay(&mut self, work: &Work, calls: &[usize]) -> Result<Vec<Laid>, Trouble> {
+    pub(super) fn lay(&mut self, work: &Work, calls: &[Making]) -> Result<Vec<Laid>, Trouble> {
         let (mut of_inputs, mut of_work) = (Slots::default(), Slots::default());
         let mut round = Vec::new();
-        for call in calls {
-            round.push(self.place(work, *call, &mut of_inputs, &mut of_work));
+        for making in calls {
+            round.push(self.place(work, *making, &mut of_inputs, &mut of_work));
         }
         self.inputs.use_to(of_inputs.end());
         self.work.use_to(of_work.end());
@@ -115,13 +144,12 @@ impl Station {
     fn place(
         &mut self,
         work: &Work,
-        call: usize,
+        Making { call, inputs }: Making,
         of_inputs: &mut Slots,
         of_work: &mut Slots,
     ) -> Laid {
         let (function, sizes) = (work.task.function(), &work.calls[call].sizes);
-        let (fresh, turn) = (&mut self.fresh, self.turn);
-        let is_hostile = is_repeated(&work.calls, call);
+        let fresh = &mut self.fresh;
         let mut arguments = Vec::new();
         for (at, (arg, content)) in function
             .args
@@ -139,11 +167,7 @@ impl Station {
                 _ => Laying::Input {
                     slot: of_inputs.take(bytes, fresh),
                     key: fresh.word(),
-                    shape: if is_hostile {
-                        Shape::HOSTILE[(turn + call + at) % Shape::HOSTILE.len()]
-                    } else {
-                        Shape::Uniform
-                    },
+                    shape: inputs.shape(at),
                 },
             });
         }
@@ -225,14 +249,7 @@ impl Station {
         let arg = &function.args[at];
         match contents(function, sizes)[at] {
             Content::Uniform(low, high) => {
-                let drawing = Drawing {
-                    shape,
-                    kind: arg.kind,
-                    elements: elements(arg, sizes),
-                    key,
-                    low,
-                    high,
-                };
+                let drawing = drawing(arg, sizes, (key, shape), (low, high));
                 kernels.draw(gpu, to, &drawing)?;
             }
             Content::RowPointers(..) | Content::Columns(..) if arg.kind != Kind::I32 => {
@@ -242,10 +259,12 @@ impl Station {
                 )));
             }
             Content::RowPointers(count, entries) => {
-                kernels.row_pointers(gpu, to, (count, entries), key)?;
+                let heavy = heavy_rows(&contents(function, sizes), at, shape);
+                kernels.row_pointers(gpu, to, (count, entries), key, heavy)?;
             }
             Content::Columns(of, count, columns) => {
-                kernels.columns(gpu, (to, rows(of)), (count, columns), key)?;
+                let crowded = shape != Shape::Uniform;
+                kernels.columns(gpu, (to, rows(of)), (count, columns), key, crowded)?;
             }
             Content::Output | Content::Scalar => {}
         }
@@ -275,14 +294,7 @@ impl Station {
             let sizes = &work.calls[laid.call].sizes;
             if let Content::Uniform(low, high) = contents(function, sizes)[at] {
                 let arg = &function.args[at];
-                let drawing = Drawing {
-                    shape: *shape,
-                    kind: arg.kind,
-                    elements: elements(arg, sizes),
-                    key: *key,
-                    low,
-                    high,
-                };
+                let drawing = drawing(arg, sizes, (*key, *shape), (low, high));
                 kernels.same(gpu, self.inputs.address(slot.buffer), &drawing, changed)?;
             }
         }
@@ -360,17 +372,20 @@ impl Station {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::calls::of_candidate;
-    use crate::inputs::Fresh;
 
     #[test]
-    fn the_second_call_of_each_untimed_size_is_hostile() {
-        let task = crate::tasks::load("cuda/histogram").unwrap().spec;
-        let calls = of_candidate(&task, &mut Fresh::from_seed(3));
-        let hostile = |at: &usize| is_repeated(&calls, *at);
-        let (once, last) = (calls.len() / 2, calls.len() - 1);
-        assert!((once..last).all(|at| hostile(&at)));
-        assert_eq!((0..once).find(hostile), None);
-        assert!(!is_repeated(&calls, last), "the timed one");
+    fn heavy_rows_have_room_for_their_entries() {
+        let of = |rows, entries, columns, shape| {
+            let contents = [
+                Content::RowPointers(rows, entries),
+                Content::Columns(0, rows, columns),
+            ];
+            heavy_rows(&contents, 0, shape)
+        };
+        assert_eq!(of(150_001, 4_200_011, 777, Shape::Ties), 10_811);
+        assert_eq!(of(131_072, 4_194_304, 131_072, Shape::Ties), 64);
+        assert_eq!(of(3, 60_000, 200_003, Shape::Rare), 1);
+        assert_eq!(of(1, 1, 1, Shape::Rare), 1);
+        assert_eq!(of(131_072, 4_194_304, 131_072, Shape::Uniform), 0);
     }
 }

@@ -46,8 +46,6 @@ pub(super) struct Station {
     pub(super) total_bytes: u64,
     /// Bytes of both shared memories at first.
     first_bytes: [u64; 2],
-    /// Where the shapes of hostile inputs begin for the candidate at hand.
-    pub(super) turn: usize,
     opening: Opening,
     pool: Pool,
     /// The runner at work, and what a round costs it.
@@ -99,7 +97,6 @@ impl Station {
             sweep_bytes,
             total_bytes,
             first_bytes,
-            turn: 0,
             opening,
             pool,
             at_work: None,
