@@ -112,23 +112,34 @@ __device__ u64 on_grid(int kind, u32 step, double low, double high) {
 }
 
 // Lines of an input: numbers at the same place of one dimension, which has a stride and a length.
-// `mask` has the bits that places have.
 struct Lines {
-    u64 stride, length, mask;
+    u64 stride, length;
 };
 
-__device__ Lines lines_of(u64 n, u64 stride, u64 length) {
+// Of two dimensions, and the bits that places have.
+struct Places {
+    Lines first, second;
+    u64 mask;
+};
+
+__device__ Places places_of(u64 n, const Lines &first, const Lines &second) {
     u64 mask = n > 0 ? n - 1 : 0;
     for (int shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;
-    return Lines{stride, length, mask};
+    return Places{first, second, mask};
+}
+
+// One line of a dimension is rare, and about one more in a thousand.
+__device__ bool is_rare(u64 at, const Lines &lines, u64 key) {
+    if (lines.length < 2) return false;
+    const u64 line = at / lines.stride % lines.length;
+    const u64 mixed = (line * 0x9E3779B97F4A7C15ull ^ key) * 0xD1342543DE82EF95ull;
+    return line == (key >> 8) % lines.length || mixed >> 54 == 0;
 }
 
 // By how many halvings the number at a place is nearer to the middle of its range than a uniform one.
-__device__ int halvings(int shape, u64 at, const Lines &lines, u64 key) {
-    if (shape == UNEVEN) return __popc((u32)((at ^ key) & lines.mask));
-    const u64 line = at / lines.stride % lines.length;
-    const u64 mixed = (line * 0x9E3779B97F4A7C15ull ^ key) * 0xD1342543DE82EF95ull;
-    return line == (key >> 8) % lines.length || mixed >> 58 == 0 ? 12 : 0;
+__device__ int halvings(int shape, u64 at, const Places &places, u64 key) {
+    if (shape == UNEVEN) return __popc((u32)((at ^ key) & places.mask));
+    return is_rare(at, places.first, key) || is_rare(at, places.second, key >> 16) ? 12 : 0;
 }
 
 // The range of numbers that are nearer to its middle. All of them lie in the range that a task promises.
@@ -139,8 +150,8 @@ __device__ void draw_near(int count, double &low, double &high) {
 }
 
 // The bits of number `k` among those of one counter, in a shape. It lies at the place `at`.
-__device__ u64 shaped(int shape, int kind, const Words &words, int k, u64 at, const Lines &lines, u64 key, double low, double high) {
-    if ((shape == UNEVEN || shape == RARE) && kind < I32) draw_near(halvings(shape, at, lines, key), low, high);
+__device__ u64 shaped(int shape, int kind, const Words &words, int k, u64 at, const Places &places, u64 key, double low, double high) {
+    if ((shape == UNEVEN || shape == RARE) && kind < I32) draw_near(halvings(shape, at, places, key), low, high);
     if (shape == UNIFORM || shape == UNEVEN || shape == RARE) return drawn(kind, words, k, low, high);
     // Products of two are still far from where floats lose digits.
     const double tiny = 9.094947017729282e-13;
@@ -156,19 +167,19 @@ __device__ u64 shaped(int shape, int kind, const Words &words, int k, u64 at, co
     return on_grid(kind, step, low, high);
 }
 
-extern "C" __global__ void hl_draw(int shape, int kind, void *to, u64 n, u64 key, double low, double high, u64 stride, u64 length) {
-    const Lines lines = lines_of(n, stride, length);
+extern "C" __global__ void hl_draw(int shape, int kind, void *to, u64 n, u64 key, double low, double high, u64 stride, u64 length, u64 other_stride, u64 other_length) {
+    const Places places = places_of(n, Lines{stride, length}, Lines{other_stride, other_length});
     const int each = numbers_of(kind);
     for (EACH(i, (n + each - 1) / each)) {
         const Words words = philox(i, key);
         if (kind == F32 && 4 * i + 3 < n) {
             Float f[4];
-            for (int k = 0; k < 4; k++) f[k].bits = (u32)shaped(shape, F32, words, k, 4 * i + k, lines, key, low, high);
+            for (int k = 0; k < 4; k++) f[k].bits = (u32)shaped(shape, F32, words, k, 4 * i + k, places, key, low, high);
             ((float4 *)to)[i] = make_float4(f[0].value, f[1].value, f[2].value, f[3].value);
             continue;
         }
         for (int k = 0; k < each && each * i + k < n; k++) {
-            const u64 bits = shaped(shape, kind, words, k, each * i + k, lines, key, low, high);
+            const u64 bits = shaped(shape, kind, words, k, each * i + k, places, key, low, high);
             if (each == 2) ((u64 *)to)[2 * i + k] = bits;
             else if (kind == F32 || kind == I32) ((u32 *)to)[4 * i + k] = (u32)bits;
             else ((unsigned short *)to)[4 * i + k] = (unsigned short)bits;
@@ -177,14 +188,14 @@ extern "C" __global__ void hl_draw(int shape, int kind, void *to, u64 n, u64 key
 }
 
 // `changed` becomes 1 where memory no longer holds what `hl_draw` drew.
-extern "C" __global__ void hl_same(int shape, int kind, const void *from, u64 n, u64 key, double low, double high, u64 stride, u64 length, u64 *changed) {
-    const Lines lines = lines_of(n, stride, length);
+extern "C" __global__ void hl_same(int shape, int kind, const void *from, u64 n, u64 key, double low, double high, u64 stride, u64 length, u64 other_stride, u64 other_length, u64 *changed) {
+    const Places places = places_of(n, Lines{stride, length}, Lines{other_stride, other_length});
     const int each = numbers_of(kind);
     bool differs = false;
     for (EACH(i, (n + each - 1) / each)) {
         const Words words = philox(i, key);
         for (int k = 0; k < each && each * i + k < n; k++) {
-            const u64 bits = shaped(shape, kind, words, k, each * i + k, lines, key, low, high);
+            const u64 bits = shaped(shape, kind, words, k, each * i + k, places, key, low, high);
             if (each == 2) differs |= ((const u64 *)from)[2 * i + k] != bits;
             else if (kind == F32 || kind == I32) differs |= ((const u32 *)from)[4 * i + k] != (u32)bits;
             else differs |= ((const unsigned short *)from)[4 * i + k] != (unsigned short)bits;

@@ -53,8 +53,8 @@ pub(crate) enum Shape {
     /// How near a number lies to the middle of the range follows from each bit of its place: one
     /// scale for all numbers leaves few digits for most.
     Uneven = 5,
-    /// Uniform but for a few lines, whose numbers are all small. Who looks at some numbers takes
-    /// all for uniform.
+    /// Uniform but for a few lines, whose numbers are all small. Whoever looks at a part of the
+    /// numbers takes all for uniform.
     Rare = 6,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Drawing {
     pub(crate) key: u64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    pub(crate) lines: Lines,
+    pub(crate) lines: [Lines; 2],
 }
 
 /// Numbers at the same place of one dimension are a line. The dimension has a stride and a length.
@@ -90,22 +90,30 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Those of a dimension that `key` chooses among those that have several places.
-    pub(crate) fn of(shape: &[u64], key: u64) -> Self {
+    /// Shorter dimensions have none: a line would be a large part of all numbers.
+    const LEAST: u64 = 8;
+    const NONE: Self = Self {
+        stride: 1,
+        length: 1,
+    };
+
+    /// Those of two dimensions, or of the only one that is long. `key` chooses among more.
+    pub(crate) fn of(shape: &[u64], key: u64) -> [Self; 2] {
         let mut stride = 1;
-        let mut dimensions = Vec::new();
+        let mut long = Vec::new();
         for length in shape.iter().rev() {
             let length = (*length).max(1);
-            dimensions.push(Self { stride, length });
+            if length >= Self::LEAST {
+                long.push(Self { stride, length });
+            }
             stride *= length;
         }
-        let long: Vec<&Self> = dimensions.iter().filter(|lines| lines.length > 1).collect();
-        let only = Self {
-            stride: 1,
-            length: 1,
-        };
-        let chosen = (key >> 48) as usize % long.len().max(1);
-        long.get(chosen).map_or(only, |lines| **lines)
+        let first = (key >> 48) as usize;
+        match long.len() {
+            0 => [Self::NONE; 2],
+            1 => [long[0], Self::NONE],
+            count => [long[first % count], long[(first + 1) % count]],
+        }
     }
 }
 
@@ -187,9 +195,10 @@ impl Kernels {
             word(drawing.key),
             drawing.low.to_ne_bytes().to_vec(),
             drawing.high.to_ne_bytes().to_vec(),
-            word(drawing.lines.stride),
-            word(drawing.lines.length),
         ];
+        for lines in drawing.lines {
+            arguments.extend([word(lines.stride), word(lines.length)]);
+        }
         arguments.extend(more.iter().copied().map(word));
         this.launch(gpu, name, drawing.elements.div_ceil(2), &mut arguments)
     }
@@ -515,15 +524,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_follow_a_dimension_with_several_places() {
+    fn lines_are_those_of_long_dimensions() {
         let lines = |shape: &[u64], key: u64| {
-            let Lines { stride, length } = Lines::of(shape, key << 48);
-            (stride, length)
+            Lines::of(shape, key << 48).map(|lines| (lines.stride, lines.length))
         };
-        assert_eq!([0, 1].map(|key| lines(&[7, 5], key)), [(1, 5), (5, 7)]);
-        assert_eq!([0, 1].map(|key| lines(&[1, 7, 1], key)), [(1, 7); 2]);
-        assert_eq!(lines(&[1, 1], 3), (1, 1));
-        assert_eq!(lines(&[], 3), (1, 1));
+        assert_eq!(lines(&[70, 50], 0), [(1, 50), (50, 70)]);
+        assert_eq!(lines(&[70, 50], 1), [(50, 70), (1, 50)]);
+        assert_eq!(lines(&[32, 16, 3, 3], 5), [(144, 32), (9, 16)]);
+        assert_eq!(lines(&[9, 1, 7], 3), [(7, 9), (1, 1)]);
+        assert_eq!(lines(&[], 3), [(1, 1); 2]);
     }
 
     #[test]
