@@ -86,6 +86,8 @@ pub(crate) fn examine(
     let stage = rules.map(|rules| Staged {
         rules,
         has_eight_bytes: has_eight_bytes(task.function()),
+        function: task.function(),
+        plans: &plans,
     });
     let image = match compiler.compile(&halves.device, &plan::names(&plans), stage, user)? {
         Ok(image) => image,

@@ -27,11 +27,13 @@ mod survey;
 mod text;
 mod toolkit;
 mod warm;
+mod wide;
 pub(crate) mod zygote;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use hotloop_flow::interface::Function;
 use hotloop_flow::language::c::lex::{self, Dialect, Item, Lexed};
 use hotloop_flow::language::cuda::{self, Assembly};
 use hotloop_flow::stage::Rules;
@@ -39,6 +41,7 @@ use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::compiling::diagnostics::shorten;
 use crate::gpu::image::Image;
+use crate::gpu::plan::Plan;
 use crate::sandbox::files::OpenFiles;
 use crate::sandbox::limits::{self, Limits};
 use crate::sandbox::user::unprivileged_user;
@@ -67,6 +70,9 @@ pub(crate) struct Staged<'a> {
     pub(crate) rules: Rules<'a>,
     /// Whether elements of the task's arguments have eight bytes.
     pub(crate) has_eight_bytes: bool,
+    /// The task's function, and what the candidate's host half does in its calls.
+    pub(crate) function: &'a Function,
+    pub(crate) plans: &'a [Plan],
 }
 
 /// Compiles the device halves of candidates and of trusted code.
@@ -199,7 +205,9 @@ impl DeviceCompiler {
         };
         let shown = |stage: Staged<'_>| {
             let scan = compiled.scan.of(stage.has_eight_bytes);
-            stage.rules.violation(scan)
+            let symbols = &compiled.image.symbols;
+            let violation = stage.rules.violation(scan);
+            violation.or_else(|| wide::refuse(stage, compiled.scan.wide(), symbols))
         };
         if let Some(why) = stage.and_then(shown) {
             return refused(why);

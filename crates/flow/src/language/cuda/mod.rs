@@ -12,6 +12,6 @@ pub mod stages;
 pub use assembly::{Assembly, assembly};
 pub use extract::{extract, normalise, read};
 pub use prototype::{check, check_bound, prototype};
-pub use ptx::{PtxScan, scan_ptx, words as ptx_words};
+pub use ptx::{PtxScan, WideAccess, scan_ptx, words as ptx_words};
 pub use scan::scan;
 pub use split::{Halves, Refusal, is_library, is_torch, split};

@@ -15,6 +15,7 @@
 //! spread over lines, and comments may stand between its parts. A line with `#` counts as all
 //! techniques, because an assembler with a preprocessor would expand macros.
 
+mod addresses;
 mod halves;
 mod operands;
 mod registers;
@@ -27,6 +28,8 @@ use serde::{Deserialize, Serialize};
 use super::assembly::Assembly;
 use super::stages::TECHNIQUES;
 use crate::technique::{Scan, Technique};
+use addresses::Addresses;
+pub use addresses::WideAccess;
 use operands::is_elsewhere;
 use registers::{Apart, Registers};
 use words::{Piece, Word};
@@ -38,6 +41,8 @@ pub struct PtxScan {
     eight_bytes: Scan,
     /// Where all are smaller: eight bytes that are only moved are two elements or more.
     smaller: Scan,
+    /// The accesses of eight bytes. Only a plan tells whether they are two elements.
+    wide: Vec<WideAccess>,
 }
 
 impl PtxScan {
@@ -49,19 +54,29 @@ impl PtxScan {
             &self.smaller
         }
     }
+
+    /// Loads, stores and atomic operations of eight bytes, by the parameters of kernels that their
+    /// addresses come from.
+    pub fn wide(&self) -> &[WideAccess] {
+        &self.wide
+    }
 }
 
 /// The techniques of the PTX of a candidate, whose text says where assembly can come from. Where the
 /// PTX has line information, the lines are the source's.
 pub fn scan_ptx(ptx: &str, assembly: Assembly) -> PtxScan {
-    let mut scan = PtxScan::default();
+    let (uses, wide) = read(ptx, assembly);
+    let mut scan = PtxScan {
+        wide,
+        ..PtxScan::default()
+    };
     for Use {
         technique,
         line,
         text,
         is_source_line,
         is_of_smaller,
-    } in uses(ptx, assembly)
+    } in uses
     {
         let text = if is_source_line {
             text
@@ -88,6 +103,11 @@ pub(super) struct Use {
 
 /// All uses, in order.
 pub(super) fn uses(ptx: &str, assembly: Assembly) -> Vec<Use> {
+    read(ptx, assembly).0
+}
+
+/// All uses in order, and the accesses of eight bytes.
+fn read(ptx: &str, assembly: Assembly) -> (Vec<Use>, Vec<WideAccess>) {
     let pieces = words::pieces(ptx);
     let mut reader = Reader {
         headers: headers(&pieces),
@@ -97,7 +117,7 @@ pub(super) fn uses(ptx: &str, assembly: Assembly) -> Vec<Use> {
     for (at, piece) in pieces.iter().enumerate() {
         reader.meet(piece, &pieces[at + 1..]);
     }
-    reader.uses
+    (reader.uses, reader.addresses.accesses())
 }
 
 /// The numbers of the files that are headers.
@@ -151,6 +171,7 @@ struct Reader {
     /// The line of an inline assembly whose first word is not read yet.
     assembly: Option<u32>,
     registers: Registers,
+    addresses: Addresses,
     uses: Vec<Use>,
 }
 
@@ -190,7 +211,9 @@ impl Reader {
         let is_directive = head.bytes().all(|byte| byte.is_ascii_digit());
         if is_directive && modifiers.iter().any(|one| matches!(*one, "entry" | "func")) {
             let is_called = modifiers.contains(&"func");
-            let name = is_called.then(|| function_name(rest)).flatten();
+            let name = function_name(rest);
+            self.addresses.enter(name, !is_called);
+            let name = name.filter(|_| is_called);
             self.registers.enter(name.map(str::to_owned));
         }
         // A name has no modifiers, and special registers such as `%tid.x` begin with `%`.
@@ -201,6 +224,8 @@ impl Reader {
             self.note(technique, word.line, text);
         }
         let operands = words::operands(rest);
+        let line = self.place.line.unwrap_or(word.line);
+        self.addresses.meet(head, modifiers, &operands, line);
         if let Some(apart) = self.registers.meet(head, modifiers, &operands) {
             self.note(Technique::VectorLoads, word.line, text);
             if let (Apart::IfSmaller, Some(last)) = (apart, self.uses.last_mut()) {

@@ -2,6 +2,7 @@ mod corpus;
 
 use super::*;
 use crate::cache::Cache;
+use hotloop_flow::Task;
 use hotloop_flow::language::cuda::stages;
 
 /// The compiler of all tests, if this machine has NVRTC and its headers.
@@ -36,10 +37,12 @@ fn user() -> Option<u32> {
     sys::is_root().then(|| unprivileged_user(7))
 }
 
-fn staged(rules: Rules<'_>) -> Staged<'_> {
+fn staged<'a>(rules: Rules<'a>, task: &'a Task) -> Staged<'a> {
     Staged {
         rules,
         has_eight_bytes: false,
+        function: task.function(),
+        plans: &[],
     }
 }
 
@@ -388,6 +391,7 @@ fn stages_forbid_what_the_text_or_its_ptx_shows() {
     let Some(compiler) = opened() else {
         return;
     };
+    let task = crate::tasks::load("cuda/relu").unwrap();
     let stages_of_tasks = stages::default();
     let rules = stages_of_tasks.get(stages::COALESCING).unwrap();
     let names = ["k".to_owned()];
@@ -420,7 +424,7 @@ fn stages_forbid_what_the_text_or_its_ptx_shows() {
         // Once compiled and once from the cache.
         for _ in 0..2 {
             let verdict = compiler
-                .compile(text, &names, Some(staged(rules)), user())
+                .compile(text, &names, Some(staged(rules, &task)), user())
                 .unwrap()
                 .unwrap_err();
             assert!(
@@ -431,7 +435,7 @@ fn stages_forbid_what_the_text_or_its_ptx_shows() {
         let all = stages_of_tasks.get(stages::ALL).unwrap();
         assert!(
             compiler
-                .compile(text, &names, Some(staged(all)), user())
+                .compile(text, &names, Some(staged(all, &task)), user())
                 .unwrap()
                 .is_ok(),
             "{text}"

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::operands::{is_cut, is_elsewhere, stored};
+use super::operands::{is_cut, is_elsewhere, is_wide, stored};
 
 /// What is known of the registers that flow into each other.
 const LOADED: u8 = 1;
@@ -340,9 +340,4 @@ fn is_integer(modifiers: &[&str]) -> bool {
     let is_real = |one: &str| one.starts_with('f') || one.starts_with("bf");
     let integers = ["b64", "u64", "s64"];
     modifiers.iter().any(|one| integers.contains(one)) && !modifiers.iter().any(|one| is_real(one))
-}
-
-fn is_wide(modifiers: &[&str]) -> bool {
-    let types = ["b64", "u64", "s64", "f64"];
-    modifiers.iter().any(|one| types.contains(one))
 }

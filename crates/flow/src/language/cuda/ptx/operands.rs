@@ -22,3 +22,9 @@ pub(super) fn is_elsewhere(modifiers: &[&str]) -> bool {
         matches!(space, Some("shared" | "local" | "param" | "const"))
     })
 }
+
+/// Whether a type of eight bytes is named.
+pub(super) fn is_wide(modifiers: &[&str]) -> bool {
+    let types = ["b64", "u64", "s64", "f64"];
+    modifiers.iter().any(|one| types.contains(one))
+}

@@ -7,6 +7,7 @@ use super::code::Code;
 use super::declarations::{Declaration, Kind};
 use super::head::{Function, Mark};
 use super::macros::Macros;
+use super::plain;
 use crate::language::c::lex::Directive;
 
 /// A half of a source.
@@ -69,6 +70,11 @@ pub(super) fn fates(
             Half::Host => host_fate(code, macros, declaration),
         })
         .collect();
+    if half == Half::Device {
+        for index in plain::classes(code, macros, declarations) {
+            fates[index] = Fate::Keep;
+        }
+    }
     let named = Reach::new(code, macros, declarations, &fates).named();
     for (index, declaration) in declarations.iter().enumerate() {
         fates[index] = match declaration.class {

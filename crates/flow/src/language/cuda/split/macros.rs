@@ -149,6 +149,11 @@ impl Macros {
         self.macros.get(word).is_some_and(|found| found.has_braces)
     }
 
+    /// Whether a word is a macro.
+    pub(super) fn is_macro(&self, word: &str) -> bool {
+        self.macros.contains_key(word)
+    }
+
     /// The words of a macro's body.
     pub(super) fn words(&self, word: &str) -> impl Iterator<Item = &str> {
         let found = self.macros.get(word);

@@ -28,6 +28,7 @@ mod includes;
 mod kernels;
 mod launches;
 mod macros;
+mod plain;
 mod refusal;
 mod spaces;
 mod state;
