@@ -8,21 +8,85 @@ use crate::gpu::host::extension::Sources;
 /// Bytes of the sources of one extension.
 const SOURCE: usize = 1 << 20;
 
-/// Tensors that kernels take by value; the host half has them from its headers.
-const ACCESSORS: (&str, &str) = (
-    "PackedTensorAccessor",
-    include_str!("shim/torch_accessors.h"),
-);
+/// Tensors that kernels take by value, and the types of sums; the host half has them from its headers.
+const ACCESSORS: &str = include_str!("shim/torch_accessors.h");
+/// What else torch's headers give to code for the GPU.
+const DEVICE: &str = include_str!("shim/torch_device.h");
+const TUPLE: &str = include_str!("shim/device_tuple.h");
+/// Macros, one a line. A text has to hold those that it uses before it is split, because they say
+/// which half a function belongs to.
+const WORDS: &str = include_str!("shim/torch_words.h");
 
-/// A device half with what it uses of torch, on a line before its first.
-fn with_accessors(device: String) -> String {
-    let (name, text) = ACCESSORS;
-    if !device.contains(name) {
-        return device;
+/// A text without includes of torch's headers, which are there before the first line, and with
+/// torch's macros.
+fn with_torch(text: &str) -> String {
+    let include = |line: &str| -> Option<String> {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start();
+        let name = rest.strip_prefix("include")?.trim_start();
+        let (name, rest) = name.strip_prefix(['<', '"'])?.split_once(['>', '"'])?;
+        let rest = rest.trim();
+        let is_whole = rest.is_empty() || rest.starts_with("//") && !rest.ends_with('\\');
+        is_whole.then(|| name.to_owned())
+    };
+    let is_gone = |line: &str| include(line).is_some_and(|name| cuda::is_torch(&name));
+    let lines = text.split('\n');
+    let lines: Vec<&str> = lines
+        .map(|line| if is_gone(line) { "" } else { line })
+        .collect();
+    let used = WORDS.lines().filter(|line| {
+        let word = line.strip_prefix("#define ").unwrap_or_default();
+        let is_of_name = |byte: char| byte.is_ascii_alphanumeric() || byte == '_';
+        let name = word.split(|byte| !is_of_name(byte)).next();
+        name.is_some_and(|name| {
+            !name.is_empty() && text.contains(name) && !text.contains(&format!("define {name}"))
+        })
+    });
+    let used: Vec<&str> = used.collect();
+    behind(used, &lines.join("\n"))
+}
+
+/// A device half with what it uses of torch and of the host's library before it.
+fn with_types(device: &str) -> String {
+    let names = |words: &[&str]| words.iter().any(|word| device.contains(word));
+    let (mut lines, mut accessors) = (Vec::new(), String::new());
+    if names(&["at::", "c10::", "torch::", "WARP_SHFL", "gpuAtomicAdd"]) {
+        lines.extend(DEVICE.lines().map(str::trim));
+        accessors = ACCESSORS.replace("HOTLOOP_BOTH", "__host__ __device__ inline");
     }
-    let text = text.replace("HOTLOOP_BOTH", "__host__ __device__ inline");
-    let text: Vec<&str> = text.lines().map(str::trim).collect();
-    format!("{}\n{device}", text.join(" "))
+    lines.extend(accessors.lines().map(str::trim));
+    if names(&["tuple", "std::tie", "std::get"]) {
+        lines.extend(TUPLE.lines().map(str::trim));
+    }
+    let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    lines.retain(is_code);
+    behind(lines, device)
+}
+
+/// A text behind other lines. They take the place of its first empty ones, so that messages name
+/// the right lines where they can.
+fn behind(lines: Vec<&str>, text: &str) -> String {
+    if lines.is_empty() {
+        return text.to_owned();
+    }
+    let mut joined: Vec<String> = Vec::new();
+    let mut may_join = false;
+    for line in lines {
+        let is_directive = line.starts_with('#');
+        match joined.last_mut() {
+            Some(last) if may_join && !is_directive => {
+                last.push(' ');
+                last.push_str(line);
+            }
+            _ => joined.push(line.to_owned()),
+        }
+        may_join = !is_directive;
+    }
+    let is_empty = |line: &&str| line.trim().is_empty();
+    let empty = text.split('\n').take_while(is_empty).count();
+    let last = text.split('\n').count() - 1;
+    let replaced = empty.min(joined.len()).min(last);
+    joined.extend(text.split('\n').skip(replaced).map(str::to_owned));
+    joined.join("\n")
 }
 
 /// The sources of an extension in halves.
@@ -42,7 +106,8 @@ pub(super) fn sources(build: Build) -> Result<Sources, String> {
             return Err(format!("`{}` is no name of a function", shown(function)));
         }
     }
-    let of = |text: &str, what: &str| split(text).map_err(|why| format!("{what}: {why}"));
+    let of =
+        |text: &str, what: &str| split(&with_torch(text)).map_err(|why| format!("{what}: {why}"));
     Ok(Sources {
         cpp: of(&cpp, "cpp_sources")?,
         cuda: of(&cuda, "cuda_sources")?,
@@ -53,9 +118,37 @@ pub(super) fn sources(build: Build) -> Result<Sources, String> {
 /// A text in two halves, unless its kernels keep something from one run to the next.
 pub(super) fn split(text: &str) -> Result<Halves, String> {
     let mut halves = cuda::split(text).map_err(|refusal| refusal.to_string())?;
-    halves.device = with_accessors(halves.device);
+    halves.device = with_types(&halves.device);
     match &halves.keeps {
         Some(refusal) => Err(refusal.to_string()),
         None => Ok(halves),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn torchs_headers_go_and_its_macros_come_where_lines_are_empty() {
+        let text = "\n#include <torch/extension.h>\n# include \"ATen/Any.h\" // all\nint a;\n";
+        assert_eq!(with_torch(text), "\n\n\nint a;\n");
+        let kept = "#include <torch/a.h> /* b\n*/\n#include <cmath>\n";
+        assert_eq!(with_torch(kept), kept);
+        let text = "\n\nC10_DEVICE int f();\n";
+        let with = "#define C10_DEVICE __device__\n\nC10_DEVICE int f();\n";
+        assert_eq!(with_torch(text), with);
+        assert_eq!(with_torch(with), with, "its own");
+    }
+
+    #[test]
+    fn device_halves_get_the_types_that_they_name() {
+        assert_eq!(with_types("\n\nint a;"), "\n\nint a;");
+        let lines = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+        let with = lines(&with_types("\n\n\nat::Half a;"));
+        assert_eq!(with.len(), 4);
+        assert!(with[0].starts_with("#include") && with[2].contains("acc_type"));
+        assert_eq!(with[3], "at::Half a;");
+        assert_eq!(lines(&with_types("std::tuple<int> a;")).len(), 2);
     }
 }

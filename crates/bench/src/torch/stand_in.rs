@@ -11,7 +11,7 @@ use crate::sys;
 const PROGRAM: &str = "play.py";
 
 /// Names and texts.
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 29] = [
     (PROGRAM, include_str!("stand_in/play.py")),
     ("link.py", include_str!("stand_in/link.py")),
     ("work.py", include_str!("stand_in/work.py")),
@@ -38,6 +38,16 @@ const FILES: [(&str, &str); 25] = [
     (
         "torch/_operations.py",
         include_str!("stand_in/torch/_operations.py"),
+    ),
+    ("torch/amp.py", include_str!("stand_in/torch/amp.py")),
+    (
+        "torch/compiler.py",
+        include_str!("stand_in/torch/compiler.py"),
+    ),
+    ("torch/jit.py", include_str!("stand_in/torch/jit.py")),
+    (
+        "torch/version.py",
+        include_str!("stand_in/torch/version.py"),
     ),
     ("torch/cuda.py", include_str!("stand_in/torch/cuda.py")),
     (

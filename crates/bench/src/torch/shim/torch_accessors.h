@@ -31,4 +31,18 @@ template <class T, size_t N, template <class> class P = DefaultPtrTraits> using 
 template <class T, size_t N, template <class> class P = DefaultPtrTraits> using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, P, int64_t>;
 template <class T, size_t N, template <class> class P = DefaultPtrTraits, class I = int64_t> using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, P, I>;
 }
+namespace at {
+template <class T> struct OpMathType { typedef T type; };
+template <> struct OpMathType<::__half> { typedef float type; };
+template <> struct OpMathType<::__nv_bfloat16> { typedef float type; };
+template <class T> using opmath_type = typename OpMathType<T>::type;
+template <class T, bool on_gpu> struct AccumulateType { typedef int64_t type; };
+template <bool on_gpu> struct AccumulateType<bool, on_gpu> { typedef bool type; };
+template <> struct AccumulateType<float, true> { typedef float type; };
+template <> struct AccumulateType<float, false> { typedef double type; };
+template <bool on_gpu> struct AccumulateType<double, on_gpu> { typedef double type; };
+template <bool on_gpu> struct AccumulateType<::__half, on_gpu> { typedef float type; };
+template <bool on_gpu> struct AccumulateType<::__nv_bfloat16, on_gpu> { typedef float type; };
+template <class T, bool on_gpu> using acc_type = typename AccumulateType<T, on_gpu>::type;
+}
 namespace torch { using namespace at; }

@@ -45,15 +45,7 @@ template <class... Ts>
 #define AT_CUDA_CHECK C10_CUDA_CHECK
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 #define C10_UNUSED __attribute__((unused))
-#define C10_LAUNCH_BOUNDS_1(...)
-#define C10_LAUNCH_BOUNDS_2(...)
-#define C10_HOST_DEVICE
-#define C10_DEVICE
-#define C10_HOST
-#define C10_ALWAYS_INLINE inline
 #define TORCH_API
-#define C10_RESTRICT __restrict__
-#define AT_CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
 
 #define HOTLOOP_CASE(name, type, ...) \
     case ::c10::ScalarType::name: { using scalar_t = type; return __VA_ARGS__(); }

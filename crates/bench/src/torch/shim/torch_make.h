@@ -181,6 +181,10 @@ using c10::cuda::OptionalCUDAGuard;
 using c10::cuda::CUDAStreamGuard;
 template <class T> T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; }
 inline int current_device_index() { return 0; }
+namespace detail {
+constexpr int CUDA_NUM_THREADS = 1024;
+inline int GET_BLOCKS(int64_t count, int64_t threads = CUDA_NUM_THREADS) { return (int)((count + threads - 1) / threads); }
+}
 }
 namespace torch {
 using namespace at;

@@ -125,6 +125,7 @@ struct Tensor {
     TypeMeta dtype() const { return {element}; }
     TypeOf type() const { return {element, is_cuda()}; }
     TensorOptions options() const { return TensorOptions(element).device(device()); }
+    std::string toString() const { return std::string(is_cuda() ? "CUDA" : "CPU") + c10::toString(element) + "Type"; }
     bool is_same(const Tensor &other) const { return address == other.address; }
     bool is_same_size(const Tensor &other) const { return shape == other.shape; }
     MemoryFormat suggest_memory_format() const { return MemoryFormat::Contiguous; }
@@ -138,7 +139,7 @@ struct Tensor {
         using Plain = std::remove_const_t<T>;
         if constexpr (!std::is_void_v<Plain>) {
             if (CppTypeToScalarType<Plain>::value != element)
-                throw c10::Error(std::string("expected scalar type ") + toString(CppTypeToScalarType<Plain>::value) + " but found " + toString(element));
+                throw c10::Error(std::string("expected scalar type ") + c10::toString(CppTypeToScalarType<Plain>::value) + " but found " + c10::toString(element));
         }
         return (T *)data_ptr();
     }

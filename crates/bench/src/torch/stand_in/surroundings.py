@@ -11,17 +11,16 @@ import work
 # Modules of Python that compute and reach nothing.
 HARMLESS = {
     "__future__", "abc", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy",
-    "dataclasses", "enum", "fractions", "functools", "heapq", "itertools", "json", "math", "numbers",
+    "dataclasses", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers",
     "operator", "re", "string", "struct", "textwrap", "typing", "warnings",
 }
 # Names that harmless modules have and that reach further.
-DOORS = {"sys", "os", "catch_warnings", "attrgetter", "methodcaller"}
+DOORS = {"sys", "os", "catch_warnings", "attrgetter", "methodcaller", "file_digest"}
 # Modules that answers import and seldom use: an import gives an empty one, and its use is refused.
 IDLE = {
     "argparse": "nobody gives it arguments",
     "datetime": "there is no clock",
     "glob": "files are closed to it",
-    "hashlib": "numbers on the host have no place in a plan",
     "logging": "nobody reads what it writes",
     "numpy": "numbers on the host have no place in a plan",
     "os": "files, processes and the environment are closed to it",
@@ -76,6 +75,27 @@ class Idle(types.ModuleType):
         link.refuse(f"it uses `{self.__name__}.{name}`: {IDLE[self.__name__]}")
 
 
+class _Silent:
+    """What nobody reads: each of its names, and each call, gives itself."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *values, **named):
+        return self
+
+
+class _Name:
+    """A name that is always the same."""
+
+    hex = "0" * 32
+
+    def __str__(self):
+        return self.hex
+
+
 def idle(name):
     """An idle module, once."""
     if name not in _views:
@@ -84,6 +104,11 @@ def idle(name):
             # Settings of the compiler, which nobody reads.
             _views[name].environ = {}
             _views[name].getenv = lambda key, default=None: _views[name].environ.get(key, default)
+        if name == "logging":
+            _views[name].getLogger = _views[name].basicConfig = _Silent()
+        if name == "uuid":
+            # Names of builds, which nobody else uses.
+            _views[name].uuid4 = _views[name].uuid1 = _Name
     return _views[name]
 
 

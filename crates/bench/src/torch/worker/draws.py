@@ -12,6 +12,8 @@ SPIKES, HEIGHTS = 64, (1e6, 1e3, 250.0, 30.0)
 FACTOR = 1.2
 # By how much numbers of one size differ from it.
 PART = 2.0**-12
+# Entries that rounding alone sets apart differ by less than this part of the largest one.
+ROUNDING = 1e-5
 # The most that a share may become: functions of shares break beyond one, and logarithms at one.
 MOST_SHARE = 0.999
 
@@ -88,16 +90,55 @@ WAYS = {
 }
 
 
+def is_symmetric(tensor):
+    """Whether matrices equal their transposes. Most are told by the first of them."""
+    if tensor.dim() < 2 or not tensor.shape[-1] == tensor.shape[-2] > 1:
+        return False
+    matrices = tensor.view(-1, *tensor.shape[-2:])
+    return all(bool((part - part.mT).abs().max() <= ROUNDING * part.abs().max()) for part in (matrices[:1], matrices))
+
+
+def is_sorted(tensor):
+    """Whether numbers rise along the last dimension."""
+    if not tensor.dim() or tensor.shape[-1] < 3:
+        return False
+    rows = tensor.view(-1, tensor.shape[-1])
+    rises = all(bool((part[:, 1:] >= part[:, :-1]).all()) for part in (rows[:1], rows))
+    return rises and bool(rows[0, 0] < rows[0, -1])
+
+
+def alike(tensor, change):
+    """Changes numbers that have an order, and leaves them that order: code may rely on it."""
+    if is_sorted(tensor):
+        change(tensor)
+        tensor.copy_(tensor.sort().values)
+    elif not is_symmetric(tensor):
+        change(tensor)
+    elif bool((torch.linalg.cholesky_ex(tensor.double()).info == 0).all()):
+        # A positive definite matrix is one still if each row is scaled as its column is.
+        sides = torch.ones(tensor.shape[:-1], dtype=tensor.dtype)
+        change(sides)
+        tensor.mul_(sides.unsqueeze(-1)).mul_(sides.unsqueeze(-2))
+    else:
+        change(tensor)
+        tensor.copy_(tensor.triu() + tensor.triu(1).mT)
+
+
 def changed(tensor, change):
     """A copy of a tensor, drawn otherwise. One that holds a single number, such as ones, would hide what ignores it."""
     tensor = tensor.contiguous().clone()
     flat = tensor.view(-1)
     if not flat.numel():
         return tensor
-    if bool((flat == flat[0]).all()):
+    is_constant = bool((flat == flat[0]).all())
+    if is_constant:
         flat.add_((torch.rand(flat.shape) - 0.5).to(flat.dtype))
     elif is_mark(flat):
         return tensor
     are_shares = bool((flat >= 0).all() and (flat <= 1).all())
-    change(tensor)
-    return tensor.clamp_(max=MOST_SHARE) if are_shares else tensor
+    change(tensor) if is_constant else alike(tensor, change)
+    if not are_shares:
+        return tensor
+    # What is too large everywhere would all become the same.
+    is_beyond = bool((tensor > MOST_SHARE).all())
+    return tensor.mul_(MOST_SHARE / tensor.max()) if is_beyond else tensor.clamp_(max=MOST_SHARE)

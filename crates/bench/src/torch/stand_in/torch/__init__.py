@@ -237,6 +237,19 @@ def manual_seed(seed):
 seed = manual_seed
 
 
+class Generator(metaclass=SealedType):
+    """Nothing is drawn here."""
+
+    def __init__(self, device=None):
+        self.device = _where(device)
+
+    def manual_seed(self, seed):
+        return self
+
+    def initial_seed(self):
+        return 0
+
+
 def get_default_dtype():
     return _default[0]
 
@@ -258,4 +271,6 @@ use_deterministic_algorithms = _setting("use_deterministic_algorithms")
 set_num_threads = _setting("set_num_threads")
 
 # `float`, `int` and `bool` are types of torch in this file from here on.
-from torch import autograd, backends, cuda, nn, utils
+from torch import amp, autograd, backends, compiler, cuda, jit, nn, utils, version
+from torch import compiler as _dynamo
+from torch.amp import autocast

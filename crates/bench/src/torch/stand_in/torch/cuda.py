@@ -1,6 +1,7 @@
 """One GPU, one stream."""
 
 import work
+from torch import amp
 from torch._types import device as _device
 
 
@@ -100,3 +101,11 @@ def get_device_name(device=None):
 
 def get_device_capability(device=None):
     return (9, 0)
+
+
+def is_current_stream_capturing():
+    return False
+
+
+def mem_get_info(device=None):
+    return (_Properties.total_memory, _Properties.total_memory)

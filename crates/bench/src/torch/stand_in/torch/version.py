@@ -1,0 +1,4 @@
+"""Versions."""
+
+cuda = "12.4"
+hip = None
