@@ -169,18 +169,21 @@ impl Station {
         let mut groups = self.groups(work, timed, turn);
         // The first group also wakes the GPU up.
         self.round(work, reference, &groups.remove(0), &mut trial)?;
-        let plain = Making::uniform(timed);
-        self.round(work, reference, &[plain], &mut trial)?;
-        let first = trial.runs.pop();
-        let expected = first.map_or(0.0, |run| run.clocked.seconds);
-        let mut order = vec![vec![plain]; timing::runs_of(expected)];
-        groups.extend(Making::hostile(timed, turn).map(|making| vec![making]));
+        let [first, second] = Making::hostile(timed, turn);
+        let first = self.round(work, reference, &[first], &mut trial)?;
+        let expected = first.iter().map(|run| run.clocked.seconds).sum();
+        let plain = vec![Making::uniform(timed)];
+        let mut order = vec![plain.clone(); timing::runs_of(expected)];
+        groups.push(vec![second]);
         for group in groups {
             let at = self.fresh.index(order.len() + 1);
             order.insert(at, group);
         }
         for calls in order {
-            self.round(work, reference, &calls, &mut trial)?;
+            let runs = self.round(work, reference, &calls, &mut trial)?;
+            if calls == plain {
+                trial.runs.extend(runs);
+            }
         }
         let answer = self.time(work, reference, &mut trial, yardsticks)?;
         self.check_rest()?;
@@ -245,17 +248,18 @@ impl Station {
         groups
     }
 
-    /// Runs calls on fresh inputs, one after the other, and checks them all.
+    /// Makes calls on fresh inputs, one after the other, and checks them all.
     fn round(
         &mut self,
         work: &Work,
         reference: &mut Reference,
         calls: &[Making],
         trial: &mut Trial,
-    ) -> Result<(), Stop> {
+    ) -> Result<Vec<Run>, Stop> {
         let limit = Duration::from_secs_f64(work.limit_s);
         let round = self.lay(work, calls)?;
-        for (making, laid) in calls.iter().zip(&round) {
+        let mut runs = Vec::new();
+        for laid in &round {
             let since = Instant::now();
             let ended = self.run(laid.call, &laid.spots, limit)?;
             trial.spent_s += since.elapsed().as_secs_f64();
@@ -265,15 +269,13 @@ impl Station {
             if trial.spent_s > BUDGET_CALLS * work.limit_s {
                 return Err(Stop::answer(Answer::TimedOut(work.limit_s)));
             }
-            if *making == Making::uniform(work.calls.len() - 1) {
-                trial.runs.push(run);
-            }
+            runs.push(run);
         }
         match self.verify(work, reference, &round)? {
             Ok(error) => trial.error = trial.error.max(error),
             Err(mismatch) => return Err(Stop::answer(Answer::Wrong(mismatch))),
         }
-        Ok(())
+        Ok(runs)
     }
 
     /// Makes more runs until they are steady, and asks whether they can be believed.
@@ -291,7 +293,8 @@ impl Station {
                 trial.runs.clear();
             }
             while !timing::is_enough(&trial.runs) {
-                self.round(work, reference, &[plain], trial)?;
+                let runs = self.round(work, reference, &[plain], trial)?;
+                trial.runs.extend(runs);
             }
             let idle = self.idle()?;
             let now = self

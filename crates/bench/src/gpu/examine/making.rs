@@ -1,5 +1,7 @@
 //! The calls that a round makes, and how their inputs are drawn: uniformly, or so that shortcuts fail.
 
+use hotloop_flow::interface::Kind;
+
 use crate::gpu::call::Call;
 use crate::gpu::trusted::Shape;
 
@@ -21,11 +23,15 @@ pub(super) enum Inputs {
 }
 
 impl Inputs {
-    /// How the argument `at` is drawn.
-    pub(super) fn shape(self, at: usize) -> Shape {
+    /// How the argument `at` is drawn. Integers have no small numbers among others.
+    pub(super) fn shape(self, at: usize, kind: Kind) -> Shape {
+        let is_integer = matches!(kind, Kind::I32 | Kind::I64);
         match self {
             Self::Uniform => Shape::Uniform,
             Self::Mixed(turn) => Shape::HOSTILE[(turn + at) % Shape::HOSTILE.len()],
+            Self::ManySizes(turn) if is_integer => {
+                [Shape::Frequent, Shape::Extremes][(turn + at) % 2]
+            }
             Self::ManySizes(turn) => [Shape::Uneven, Shape::Rare][(turn + at) % 2],
         }
     }
@@ -54,13 +60,11 @@ impl Making {
 
     /// Runs of the timed call whose time does not count. A candidate cannot tell them from those
     /// that count before it has looked at many numbers.
-    pub(super) fn hostile(call: usize, turn: usize) -> [Self; 3] {
-        let inputs = [
-            Inputs::ManySizes(turn),
-            Inputs::ManySizes(turn + 1),
-            Inputs::Mixed(turn),
-        ];
-        inputs.map(|inputs| Self { call, inputs })
+    pub(super) fn hostile(call: usize, turn: usize) -> [Self; 2] {
+        [turn, turn + 1].map(|turn| Self {
+            call,
+            inputs: Inputs::ManySizes(turn),
+        })
     }
 }
 
@@ -86,10 +90,13 @@ mod tests {
         for turn in 0..Shape::HOSTILE.len() {
             let makings = Making::hostile(9, turn);
             for at in 0..4 {
-                let shapes = makings.map(|making| making.inputs.shape(at));
-                assert!(shapes.contains(&Shape::Uneven), "{shapes:?}");
-                assert!(shapes.contains(&Shape::Rare), "{shapes:?}");
-                assert!(!shapes.contains(&Shape::Uniform), "{shapes:?}");
+                let of = |kind| makings.map(|making| making.inputs.shape(at, kind));
+                let floats = of(Kind::F32);
+                assert!(floats.contains(&Shape::Uneven), "{floats:?}");
+                assert!(floats.contains(&Shape::Rare), "{floats:?}");
+                let integers = of(Kind::I32);
+                assert!(integers.contains(&Shape::Frequent), "{integers:?}");
+                assert!(integers.contains(&Shape::Extremes), "{integers:?}");
             }
         }
     }

@@ -167,7 +167,7 @@ impl Station {
                 _ => Laying::Input {
                     slot: of_inputs.take(bytes, fresh),
                     key: fresh.word(),
-                    shape: inputs.shape(at),
+                    shape: inputs.shape(at, arg.kind),
                 },
             });
         }

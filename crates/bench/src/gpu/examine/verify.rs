@@ -41,6 +41,8 @@ pub(super) struct Reference {
     module: Module,
     right: Vec<Prepared>,
     check: Option<Vec<Prepared>>,
+    /// For each call, whether the reference has written everything once. It does so again.
+    whole: Vec<bool>,
 }
 
 impl Station {
@@ -72,6 +74,7 @@ impl Station {
         };
         Ok(Reference {
             module,
+            whole: vec![false; trusted.reference.len()],
             right: prepare(&trusted.reference)?,
             check: trusted.check.as_deref().map(prepare).transpose()?,
         })
@@ -169,6 +172,7 @@ impl Station {
             }
             worst = worst.max(found.error);
         }
+        reference.whole[laid.call] = true;
         if worst <= bound {
             return Ok(Ok(worst));
         }
@@ -199,7 +203,7 @@ impl Station {
         let sizes = &work.calls[laid.call].sizes;
         let plan = &work.reference.reference[laid.call];
         let given = of_reference(function);
-        let bases = self.bases(plan, &given, laid)?;
+        let bases = self.bases(plan, &given, laid, !reference.whole[laid.call])?;
         replay(self, &mut reference.right[laid.call], &bases)?;
         let mut compared = Vec::new();
         for (at, arg) in function
@@ -241,7 +245,7 @@ impl Station {
         let plan = work.reference.check.as_ref().ok_or_else(missing)?;
         let plan = &plan[laid.call];
         let given = of_check(work.task.function());
-        let bases = self.bases(plan, &given, laid)?;
+        let bases = self.bases(plan, &given, laid, !reference.whole[laid.call])?;
         let place = |wanted| base_of(plan, &given, &bases, wanted);
         let bytes = |wanted| bytes_of(plan, &given, wanted).unwrap_or(0);
         let key = self.fresh.word();
@@ -256,12 +260,14 @@ impl Station {
         Ok(self.kernels.compare(&self.gpu, sums, right, count, found)?)
     }
 
-    /// The address of each buffer of a trusted plan. What the reference writes is marked unwritten.
+    /// The address of each buffer of a trusted plan. If it `marks`, what the reference writes is
+    /// marked unwritten.
     fn bases(
         &mut self,
         plan: &Plan,
         given: &[Given],
         laid: &Laid,
+        marks: bool,
     ) -> Result<Vec<Address>, Trouble> {
         self.desk.clear();
         let mut bases = Vec::new();
@@ -279,7 +285,7 @@ impl Station {
                 continue;
             }
             let at = self.desk.take(buffer.bytes);
-            if role.is_some() {
+            if role.is_some() && marks {
                 self.kernels.fill(&self.gpu, at, buffer.bytes, UNWRITTEN)?;
             }
             bases.push(at);
