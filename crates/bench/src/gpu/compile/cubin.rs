@@ -56,6 +56,8 @@ pub(super) struct Shown {
     pub(super) taken: BTreeMap<String, Taken>,
     /// Whether it allocates on the GPU.
     pub(super) uses_heap: bool,
+    /// Bytes of its variables on the GPU.
+    pub(super) variable_bytes: u64,
 }
 
 /// Reads a module. `Err` is the rule that it breaks.
@@ -156,7 +158,11 @@ fn read(cubin: &[u8]) -> Result<Option<Shown>, Broken> {
         )));
     }
     let uses_heap = names.iter().any(|name| HEAP.contains(&name.as_str()));
-    Ok(Some(Shown { taken, uses_heap }))
+    Ok(Some(Shown {
+        taken,
+        uses_heap,
+        variable_bytes: variables,
+    }))
 }
 
 /// Reads the attributes of a module; where they make no sense, reading ends.

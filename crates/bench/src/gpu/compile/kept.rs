@@ -12,7 +12,7 @@ use crate::gpu::image::Image;
 use crate::scratch::{Scratch, no_space};
 
 /// Changes when texts are compiled or checked differently.
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 /// Bytes of the largest module that is kept.
 const KEPT_BYTES: usize = 1 << 20;
 

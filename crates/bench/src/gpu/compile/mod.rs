@@ -361,6 +361,7 @@ impl DeviceCompiler {
                 .collect(),
             taken: shown.taken,
             uses_heap: shown.uses_heap,
+            variable_bytes: shown.variable_bytes,
         };
         Ok(Compiled {
             image,

@@ -10,14 +10,16 @@ use hotloop_flow::language::cuda;
 
 use crate::gpu::compile::text::SOURCE;
 
-/// The pragmas that change how code is generated or what is said about it, and nothing else.
-const PRAGMAS: [&str; 16] = [
+/// The pragmas that change how code is generated, how structures are laid out or what is said about
+/// it, and nothing else.
+const PRAGMAS: [&str; 20] = [
     "GCC",
     "STDC",
     "clang",
     "diag_default",
     "diag_suppress",
     "diag_warning",
+    "endregion",
     "ivdep",
     "message",
     "nounroll",
@@ -27,7 +29,10 @@ const PRAGMAS: [&str; 16] = [
     "nv_exec_check_disable",
     "omp",
     "once",
+    "pack",
+    "region",
     "unroll",
+    "warning",
 ];
 
 /// What asks the compiler about the machine's files.
@@ -296,6 +301,9 @@ mod tests {
             "_Pragma(\"unroll\") for (;;) ;",
             "#define UNROLL _Pragma(\"unroll 4\")\n",
             "#pragma nv_diag_suppress 177\n",
+            "#pragma pack(push, 8)\n",
+            "#pragma warning(disable : 4996)\n",
+            "#pragma region kernels\n",
             "#pragma\n",
         ] {
             assert_eq!(refused(pragma), None, "{pragma}");

@@ -187,7 +187,7 @@ cudaError_t attribute(int *value, cudaDeviceAttr which) {
     switch (which) {
     case cudaDevAttrMaxThreadsPerBlock: case cudaDevAttrMaxBlockDimX: case cudaDevAttrMaxBlockDimY: *value = traits.threads_per_block; break;
     case cudaDevAttrMaxBlockDimZ: *value = 64; break;
-    case cudaDevAttrMaxGridDimX: *value = 0x7fffffff; break;
+    case cudaDevAttrMaxGridDimX: case cudaDevAttrMaxPitch: *value = 0x7fffffff; break;
     case cudaDevAttrMaxGridDimY: case cudaDevAttrMaxGridDimZ: *value = 65535; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)traits.shared_per_block; break;
     case cudaDevAttrTotalConstantMemory: *value = (int)traits.constant_bytes; break;
@@ -206,6 +206,12 @@ cudaError_t attribute(int *value, cudaDeviceAttr which) {
     case cudaDevAttrMaxBlocksPerMultiprocessor: *value = traits.blocks_per_multiprocessor; break;
     case cudaDevAttrReservedSharedMemoryPerBlock: *value = 1024; break;
     case cudaDevAttrClusterLaunch: *value = traits.major >= 9; break;
+    case cudaDevAttrTextureAlignment: *value = 512; break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 2; break;
+    case cudaDevAttrAsyncEngineCount: *value = 3; break;
+    case cudaDevAttrKernelExecTimeout: case cudaDevAttrIntegrated: case cudaDevAttrComputeMode: case cudaDevAttrPageableMemoryAccess: *value = 0; break;
+    case cudaDevAttrCanMapHostMemory: case cudaDevAttrEccEnabled: case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported: case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrConcurrentKernels: case cudaDevAttrUnifiedAddressing: case cudaDevAttrManagedMemory:
     case cudaDevAttrConcurrentManagedAccess: case cudaDevAttrCooperativeLaunch: case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
     default: return fail(cudaErrorInvalidValue);
@@ -243,6 +249,8 @@ void properties(cudaDeviceProp *p) {
     p->maxBlocksPerMultiProcessor = traits.blocks_per_multiprocessor;
     p->reservedSharedMemPerBlock = 1024;
     p->clusterLaunch = traits.major >= 9;
+    p->deviceOverlap = p->streamPrioritiesSupported = p->concurrentManagedAccess = p->memoryPoolsSupported = 1;
+    p->singleToDoublePrecisionPerfRatio = 2;
 }
 
 int blocks_per_multiprocessor(int threads, size_t shared) {

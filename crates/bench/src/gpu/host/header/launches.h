@@ -71,3 +71,19 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *blocks, int *thr
     cudaOccupancyMaxPotentialBlockSize(blocks, threads, kernel, 0, limit);
     return cudaOccupancyMaxPotentialBlockSize(blocks, threads, kernel, shared(*threads), limit);
 }
+template <class F>
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, F *, int blocks, int) {
+    if (blocks < 1) return hotloop::fail(cudaErrorInvalidValue);
+    const size_t own = hotloop::traits.shared_per_multiprocessor / blocks, reserved = 1024;
+    *bytes = own < reserved ? 0 : own - reserved;
+    if (*bytes > hotloop::traits.shared_per_block_optin) *bytes = hotloop::traits.shared_per_block_optin;
+    return cudaSuccess;
+}
+template <class F>
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, F *, const cudaLaunchConfig_t *config) {
+    const hotloop::Configuration asked = hotloop::configuration_of(config);
+    const int each = asked.has_cluster ? asked.cluster.x * asked.cluster.y * asked.cluster.z : 1;
+    const int threads = asked.block.x * asked.block.y * asked.block.z;
+    *clusters = hotloop::blocks_per_multiprocessor(threads, asked.shared) * hotloop::traits.multiprocessors / (each > 0 ? each : 1);
+    return cudaSuccess;
+}

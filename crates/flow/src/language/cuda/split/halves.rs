@@ -71,8 +71,11 @@ pub(super) fn fates(
         })
         .collect();
     if half == Half::Device {
-        for index in plain::classes(code, macros, declarations) {
-            fates[index] = Fate::Keep;
+        for (class, lost) in plain::classes(code, macros, declarations) {
+            fates[class] = Fate::Keep;
+            for function in lost {
+                fates[function] = Fate::Drop;
+            }
         }
     }
     let named = Reach::new(code, macros, declarations, &fates).named();

@@ -3,7 +3,8 @@
 //! A kernel may be a template over a class that no code for the GPU names: a configuration, a tag,
 //! or what is passed by value. The name of such a kernel names the class, so the device half must
 //! have it. Which classes these are is not known before the host half has run. So the device half
-//! keeps all whose every word the GPU's compiler knows.
+//! keeps all whose every word the GPU's compiler knows, without the host's functions in them whose
+//! words it does not know.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -30,12 +31,12 @@ const STANDARD: &str = "
     conditional_t is_same_v enable_if_t true_type false_type integral_constant
 ";
 
-/// The classes at file scope that are plain.
+/// The classes at file scope that are plain, each with the functions that it is to lose.
 pub(super) fn classes(
     code: &Code<'_>,
     macros: &Macros,
     declarations: &[Declaration],
-) -> BTreeSet<usize> {
+) -> BTreeMap<usize, Vec<usize>> {
     let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, declaration) in declarations.iter().enumerate() {
         if let Some(class) = declaration.class {
@@ -51,13 +52,13 @@ pub(super) fn classes(
     };
     let outer = declarations.iter().enumerate();
     let outer = outer.filter(|(_, one)| one.class.is_none() && !one.spaces.is_device());
-    let mut plain: BTreeMap<usize, BTreeSet<&str>> = outer
+    let mut plain: BTreeMap<usize, Words<'_>> = outer
         .filter_map(|(index, _)| Some((index, look.words(index, &members)?)))
         .collect();
     // Each may name others that are plain.
     for round in 0.. {
         if round == ROUNDS {
-            return BTreeSet::new();
+            return BTreeMap::new();
         }
         let names: BTreeSet<&str> = plain
             .keys()
@@ -65,13 +66,22 @@ pub(super) fn classes(
             .filter_map(|name| code.ident(*name))
             .collect();
         let before = plain.len();
-        plain.retain(|_, words| words.iter().all(|word| names.contains(word)));
+        plain.retain(|_, words| words.others.iter().all(|word| names.contains(word)));
         if plain.len() == before {
             break;
         }
     }
-    let is_class = |index: &usize| matches!(declarations[*index].kind, Kind::Class);
-    plain.into_keys().filter(is_class).collect()
+    let plain = plain.into_iter();
+    let classes = plain.filter(|(index, _)| matches!(declarations[*index].kind, Kind::Class));
+    classes.map(|(index, words)| (index, words.lost)).collect()
+}
+
+/// What a class or a constant says.
+struct Words<'l> {
+    /// Names of others.
+    others: BTreeSet<&'l str>,
+    /// The functions in it that say what only the host knows.
+    lost: Vec<usize>,
 }
 
 /// Rounds in which classes are dropped that name others which were.
@@ -88,12 +98,8 @@ struct Look<'l, 's> {
 }
 
 impl<'l> Look<'l, '_> {
-    /// The words of a class or a constant that are names of others; nothing if it cannot be plain.
-    fn words(
-        &self,
-        index: usize,
-        members: &BTreeMap<usize, Vec<usize>>,
-    ) -> Option<BTreeSet<&'l str>> {
+    /// The words of a class or a constant; nothing if it cannot be plain.
+    fn words(&self, index: usize, members: &BTreeMap<usize, Vec<usize>>) -> Option<Words<'l>> {
         let declaration = &self.declarations[index];
         let tokens = declaration.tokens.clone();
         if tokens.len() > WORDS || !matches!(declaration.kind, Kind::Class | Kind::Named) {
@@ -101,6 +107,7 @@ impl<'l> Look<'l, '_> {
         }
         let mut own: BTreeSet<&str> = BTreeSet::new();
         let mut skipped: Vec<Range<usize>> = Vec::new();
+        let mut of_host: Vec<usize> = Vec::new();
         let mut left = vec![index];
         while let Some(index) = left.pop() {
             let one = &self.declarations[index];
@@ -110,9 +117,13 @@ impl<'l> Look<'l, '_> {
             match &one.kind {
                 Kind::Function(function) => {
                     let is_kept = one.spaces.is_device() || function.is(Mark::Constant);
-                    skipped.extend(function.body.clone().filter(|_| !is_kept));
                     self.meet_names(function.parameters.clone(), &mut own);
-                    self.meet_names(function.body.clone().unwrap_or_default(), &mut own);
+                    if is_kept {
+                        self.meet_names(function.body.clone().unwrap_or_default(), &mut own);
+                    } else {
+                        skipped.extend(function.body.clone());
+                        of_host.push(index);
+                    }
                 }
                 // A member that lasts could be written.
                 Kind::Named if is_of_class && self.is_written(one.tokens.clone()) => return None,
@@ -121,9 +132,39 @@ impl<'l> Look<'l, '_> {
             }
             left.extend(members.get(&index).into_iter().flatten());
         }
-        let is_skipped = |at: &usize| skipped.iter().any(|range| range.contains(at));
+        let mut lost = Vec::new();
+        for index in of_host {
+            let Range { start, end } = self.declarations[index].tokens.clone();
+            let body = match &self.declarations[index].kind {
+                Kind::Function(function) => function.body.as_ref(),
+                _ => None,
+            };
+            let head = start..body.map_or(end, |body| body.start);
+            if (head.clone()).any(|at| self.code.is_ident(at, "virtual")) {
+                return None;
+            }
+            let others = self.others(head, &own);
+            if others.is_none_or(|others| !others.is_empty()) {
+                skipped.push(start..end);
+                lost.push(index);
+            }
+        }
+        skipped.sort_by_key(|range| range.start);
         let mut others = BTreeSet::new();
-        for at in tokens.filter(|at| !is_skipped(at)) {
+        let mut at = tokens.start;
+        for Range { start, end } in skipped {
+            others.extend(self.others(at..start, &own)?);
+            at = at.max(end);
+        }
+        others.extend(self.others(at..tokens.end, &own)?);
+        Some(Words { others, lost })
+    }
+
+    /// The words of some tokens that are neither known nor the class's own; nothing if a plain class
+    /// cannot have them.
+    fn others(&self, tokens: Range<usize>, own: &BTreeSet<&str>) -> Option<BTreeSet<&'l str>> {
+        let mut others = BTreeSet::new();
+        for at in tokens {
             let Some(word) = self.code.ident(at) else {
                 continue;
             };
@@ -203,6 +244,8 @@ mod tests {
             "enum class Kind { a, b }; class C { public: Kind kind = Kind::a; };",
             "typedef float real; struct C { real x; };",
             "struct C { constexpr int sum(int a) const { int b = a; return b + 1; } };",
+            "struct C { static void run(float* x, cudaStream_t s) { k<C><<<1, 1, 0, s>>>(C()); } };",
+            "struct C { int n; friend std::ostream& operator<<(std::ostream& to, const C& c) { return to << c.n; } };",
         ] {
             assert!(is_kept(class), "{class}");
         }
@@ -217,6 +260,7 @@ mod tests {
             "struct C { static int count; };",
             "struct C { FILE* file = stdout; };",
             "struct C { virtual int f() { return 1; } };",
+            "struct C { virtual void f(cudaStream_t s) {} };",
             "#define TEXT std::string\nstruct C { TEXT name; };",
         ] {
             assert!(!is_kept(class), "{class}");
