@@ -17,18 +17,20 @@ const TUPLE: &str = include_str!("shim/device_tuple.h");
 /// which half a function belongs to.
 const WORDS: &str = include_str!("shim/torch_words.h");
 
+/// The header that a line includes, if it does nothing else.
+fn included(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let name = rest.strip_prefix("include")?.trim_start();
+    let (name, rest) = name.strip_prefix(['<', '"'])?.split_once(['>', '"'])?;
+    let rest = rest.trim();
+    let is_whole = rest.is_empty() || rest.starts_with("//") && !rest.ends_with('\\');
+    is_whole.then_some(name)
+}
+
 /// A text without includes of torch's headers, which are there before the first line, and with
 /// torch's macros.
 fn with_torch(text: &str) -> String {
-    let include = |line: &str| -> Option<String> {
-        let rest = line.trim_start().strip_prefix('#')?.trim_start();
-        let name = rest.strip_prefix("include")?.trim_start();
-        let (name, rest) = name.strip_prefix(['<', '"'])?.split_once(['>', '"'])?;
-        let rest = rest.trim();
-        let is_whole = rest.is_empty() || rest.starts_with("//") && !rest.ends_with('\\');
-        is_whole.then(|| name.to_owned())
-    };
-    let is_gone = |line: &str| include(line).is_some_and(|name| cuda::is_torch(&name));
+    let is_gone = |line: &str| included(line).is_some_and(cuda::is_torch);
     let lines = text.split('\n');
     let lines: Vec<&str> = lines
         .map(|line| if is_gone(line) { "" } else { line })
@@ -43,6 +45,37 @@ fn with_torch(text: &str) -> String {
     });
     let used: Vec<&str> = used.collect();
     behind(used, &lines.join("\n"))
+}
+
+/// A text with the headers of CUB that it uses in place of the one that includes all, which NVRTC
+/// does not compile.
+fn with_parts_of_cub(text: &str) -> String {
+    const ALL: &str = "cub/cub.cuh";
+    const PARTS: [(&str, &str); 10] = [
+        ("BlockExchange", "block/block_exchange"),
+        ("BlockLoad", "block/block_load"),
+        ("BlockMergeSort", "block/block_merge_sort"),
+        ("BlockRadixSort", "block/block_radix_sort"),
+        ("BlockReduce", "block/block_reduce"),
+        ("BlockScan", "block/block_scan"),
+        ("BlockStore", "block/block_store"),
+        ("WarpMergeSort", "warp/warp_merge_sort"),
+        ("WarpReduce", "warp/warp_reduce"),
+        ("WarpScan", "warp/warp_scan"),
+    ];
+    let used = PARTS.iter().filter(|(name, _)| text.contains(name));
+    let used: Vec<String> = used
+        .map(|(_, part)| format!("#include <cub/{part}.cuh>"))
+        .collect();
+    if used.is_empty() || !text.contains(ALL) {
+        return text.to_owned();
+    }
+    let used = used.join("\n");
+    let lines = text.split('\n').map(|line| {
+        let is_all = included(line).is_some_and(|name| name == ALL);
+        if is_all { &*used } else { line }
+    });
+    lines.collect::<Vec<&str>>().join("\n")
 }
 
 /// A device half with what it uses of torch and of the host's library before it.
@@ -117,7 +150,8 @@ pub(super) fn sources(build: Build) -> Result<Sources, String> {
 
 /// A text in two halves, unless its kernels keep something from one run to the next.
 pub(super) fn split(text: &str) -> Result<Halves, String> {
-    let mut halves = cuda::split(text).map_err(|refusal| refusal.to_string())?;
+    let mut halves =
+        cuda::split(&with_parts_of_cub(text)).map_err(|refusal| refusal.to_string())?;
     halves.device = with_types(&halves.device);
     match &halves.keeps {
         Some(refusal) => Err(refusal.to_string()),
@@ -139,6 +173,15 @@ mod tests {
         let with = "#define C10_DEVICE __device__\n\nC10_DEVICE int f();\n";
         assert_eq!(with_torch(text), with);
         assert_eq!(with_torch(with), with, "its own");
+    }
+
+    #[test]
+    fn the_header_of_all_of_cub_becomes_those_of_its_parts() {
+        let text = "#include <cub/cub.cuh>\ncub::BlockReduce<float, 256> a;\n";
+        let with = "#include <cub/block/block_reduce.cuh>\ncub::BlockReduce<float, 256> a;\n";
+        assert_eq!(with_parts_of_cub(text), with);
+        let library = "#include <cub/cub.cuh>\ncub::DeviceReduce::Sum(a);\n";
+        assert_eq!(with_parts_of_cub(library), library);
     }
 
     #[test]

@@ -20,7 +20,7 @@ using ::pow; using ::tan; using ::tanh; using ::sin; using ::cos; using ::sinh; 
 }
 namespace at {
 using namespace c10;
-struct Tensor;
+struct Tensor; struct TensorOptions; enum class ScalarType : signed char;
 template <class T> struct numeric_limits {
     __host__ __device__ static constexpr T lowest() { return std::numeric_limits<T>::lowest(); }
     __host__ __device__ static constexpr T max() { return std::numeric_limits<T>::max(); }
@@ -31,4 +31,9 @@ template <class T> __device__ inline bool _isnan(T value) { return value != valu
 template <class T> __host__ __device__ constexpr T ceil_div(T a, T b) { return (a + b - 1) / b; }
 namespace native {}
 namespace cuda { using namespace c10::cuda; template <class T> __host__ __device__ constexpr T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; } }
+}
+namespace torch {
+namespace indexing {}
+namespace autograd {}
+namespace nn { namespace functional {} }
 }

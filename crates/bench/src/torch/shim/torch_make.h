@@ -167,6 +167,7 @@ struct DeviceGuard { template <class T> explicit DeviceGuard(T &&) {} };
 }  // namespace at
 
 namespace c10 {
+inline int64_t multiply_integers(const IntArrayRef &sizes) { int64_t all = 1; for (int64_t size : sizes) all *= size; return all; }
 using at::DeviceGuard;
 namespace cuda {
 using namespace at::cuda;

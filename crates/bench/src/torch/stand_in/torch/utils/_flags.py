@@ -7,7 +7,7 @@ import link
 
 # Flags that change how fast code is or what it prints, and nothing that it is.
 HARMLESS = ("-O", "-g", "-std=", "-f", "-W", "-w", "-m", "-lineinfo", "--use_fast_math", "-use_fast_math",
-            "-arch=", "--gpu-architecture=", "-gencode=", "--generate-code=", "--expt", "-expt",
+            "-arch=", "--gpu-architecture=", "-gencode=", "--generate-code=", "--expt", "-expt", "--extended-lambda", "-extended-lambda",
             "-U__CUDA_NO", "--ptxas-options=", "-Xptxas=", "-Xcompiler=", "--compiler-options=",
             "--maxrregcount=", "-maxrregcount=", "--extra-device-vectorization", "-t=", "--threads=", "-v",
             "--verbose", "-rdc=false", "-lcudart", "-lm", "-L", "--ftz=", "-ftz=", "--prec", "-prec", "--fmad=",
