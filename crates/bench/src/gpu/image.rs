@@ -17,6 +17,9 @@ pub(crate) struct Image {
     /// Whether it allocates on the GPU.
     #[serde(default)]
     pub(crate) uses_heap: bool,
+    /// Bytes of its variables on the GPU.
+    #[serde(default)]
+    pub(crate) variable_bytes: u64,
 }
 
 /// What a kernel takes of a multiprocessor.

@@ -9,6 +9,7 @@ use hotloop_flow::verdict::Mismatch;
 
 use crate::gpu::driver::Failure;
 use crate::gpu::examine::baseline::Baselines;
+use crate::gpu::examine::greed::blame;
 use crate::gpu::examine::making::Making;
 use crate::gpu::examine::pool::{Lost, PATIENCE};
 use crate::gpu::examine::roof::{Limit, Roofs};
@@ -81,7 +82,7 @@ impl Station {
         let mut reference = self.load_reference(&work.reference)?;
         let judged = self.judge_loaded(work, &mut reference, yardsticks);
         self.unload_reference(&reference)?;
-        judged
+        judged.or_else(|trouble| blame(&work.candidate, &work.plans, trouble))
     }
 
     fn judge_loaded(
@@ -124,7 +125,7 @@ impl Station {
                 self.lose_runner();
                 let free = self.gpu.free_bytes()?;
                 if free < self.total_bytes / FREE_PART {
-                    return Err(Trouble::Machine(format!(
+                    return Err(Trouble::Memory(format!(
                         "the GPU has only {free} free bytes: other processes hold the rest"
                     )));
                 }

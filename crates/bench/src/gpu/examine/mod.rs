@@ -16,6 +16,7 @@ mod calls;
 mod desk;
 mod examiner;
 mod facts;
+mod greed;
 mod judge;
 mod making;
 mod module;

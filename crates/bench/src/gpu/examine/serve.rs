@@ -26,7 +26,7 @@ pub(crate) fn run() -> i32 {
         let reply =
             answer(&mut opened, request, attached).unwrap_or_else(|trouble| match trouble {
                 Trouble::Task(why) => Reply::Task(why),
-                Trouble::Machine(why) => Reply::Machine(why),
+                Trouble::Machine(why) | Trouble::Memory(why) => Reply::Machine(why),
             });
         if wire::send(&mut stream, &reply, &[]).is_err() {
             break;

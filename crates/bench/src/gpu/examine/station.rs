@@ -121,7 +121,7 @@ impl Station {
         for bytes in sizes {
             let arena = Arena::new(gpu, kernels, bytes, &mut self.fresh);
             made.push(arena.map_err(|failure| {
-                Trouble::Machine(format!(
+                Trouble::Memory(format!(
                     "the GPU has no {bytes} bytes for a candidate's buffers: {failure}"
                 ))
             })?);

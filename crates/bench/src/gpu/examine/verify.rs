@@ -91,7 +91,7 @@ impl Station {
             .max();
         let most = most.unwrap_or(0);
         self.desk.make_room(&self.gpu, most).map_err(|failure| {
-            Trouble::Machine(format!(
+            Trouble::Memory(format!(
                 "the GPU has no {most} bytes for the reference: {failure}"
             ))
         })

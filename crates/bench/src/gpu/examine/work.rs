@@ -77,6 +77,8 @@ pub(super) enum Trouble {
     Task(String),
     /// The machine failed.
     Machine(String),
+    /// The GPU has too little memory, which may be the fault of what is judged.
+    Memory(String),
 }
 
 impl From<crate::gpu::driver::Failure> for Trouble {

@@ -31,8 +31,8 @@ const OWN_PART: u64 = 4;
 /// Beside its outputs a module may allocate this part, whatever else the problem takes. With more, a
 /// lack of memory is its own fault.
 const SPARE_PART: u64 = 16;
-/// Words of failures for lack of memory: torch's, and this examiner's.
-const LACKS: [&str; 2] = ["OutOfMemory", "the GPU has no "];
+/// The name of torch's failure for lack of memory.
+const LACK_OF_TORCH: &str = "OutOfMemory";
 /// Runs on plain inputs that are made at least, one that only wakes the GPU up among them.
 const RUNS: usize = 5;
 /// The baseline that a measurement names.
@@ -291,8 +291,11 @@ fn differs(work: &ModuleWork, wanted: &[(String, Vec<u64>)]) -> Option<Mismatch>
 /// Whose fault a failure is. If memory is missing, the module's own allocations may be the cause.
 fn blame(work: &ModuleWork, total_bytes: u64, trouble: Trouble) -> Result<ModuleAnswer, Trouble> {
     let spare = own_bytes(work).saturating_sub(u128::from(bytes_written(work)));
-    let is_lack =
-        matches!(&trouble, Trouble::Machine(why) if LACKS.iter().any(|it| why.contains(it)));
+    let is_lack = match &trouble {
+        Trouble::Memory(_) => true,
+        Trouble::Machine(why) => why.contains(LACK_OF_TORCH),
+        Trouble::Task(_) => false,
+    };
     if !is_lack || spare <= u128::from(total_bytes / SPARE_PART) {
         return Err(trouble);
     }
