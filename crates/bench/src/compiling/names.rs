@@ -22,6 +22,15 @@ const ALLOWED: &str = "
     __ctype_toupper_loc __cpu_indicator_init __cpu_model __cxa_finalize __errno_location
     __gmon_start__ __sched_cpualloc __sched_cpucount __sched_cpufree __stack_chk_fail __tls_get_addr _GLOBAL_OFFSET_TABLE_
     _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable signgam
+    a64l asctime asctime_r btowc clearerr ctime ctime_r ecvt explicit_bzero fcvt feof ferror
+    fflush_unlocked fputc_unlocked fputs_unlocked fwrite_unlocked gcvt gmtime gmtime_r initstate
+    insque isascii isblank iscntrl isgraph iswalpha iswdigit iswspace l64a lfind localtime
+    localtime_r lsearch mktime pvalloc putc_unlocked putchar_unlocked remque setbuf setlinebuf
+    setstate stpncpy strcasestr strchrnul strcoll strftime strlcat strlcpy strsep strsignal
+    strverscmp strxfrm swab tdelete tdestroy tfind timegm toascii towlower towupper tsearch twalk
+    wcscat wcschr wcscmp wcscpy wcslen wcsncmp wcsncpy wcsnlen wcsstr wmemchr wmemcmp wmemcpy
+    wmemmove wmemset
+    __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next __sigsetjmp
 ";
 
 /// Beginnings of names that are allowed as a whole: what compilers make of OpenMP, threads, vector
@@ -29,7 +38,7 @@ const ALLOWED: &str = "
 const ALLOWED_PREFIXES: &str = "
     GOMP_ __kmpc_ kmp_ pthread_mutex_ pthread_mutexattr_ pthread_cond_ pthread_condattr_
     pthread_barrier_ pthread_barrierattr_ pthread_spin_ pthread_rwlock_ pthread_rwlockattr_
-    pthread_attr_ _ZGV __atomic_
+    pthread_attr_ _ZGV
 ";
 
 /// Threads by hand, as far as they end with the call or wait for it.

@@ -13,7 +13,7 @@ use crate::sys;
 
 /// Changes whenever what is compiled, or how, changes meaning, and whenever an object is checked
 /// differently: objects and refusals are kept.
-pub(super) const VERSION: &str = "13";
+pub(super) const VERSION: &str = "14";
 
 /// The headers that every candidate starts with, so that a forgotten include is no failure.
 /// The same with and without a precompiled form: speed must not change what compiles.

@@ -72,7 +72,7 @@ fn refuse_text(text: &str, has_operands: bool) -> Option<String> {
     } else {
         text.to_owned()
     };
-    let Some(plain) = without_comments(&written) else {
+    let Some(plain) = c::without_comments(&written) else {
         return Some(
             "inline assembly: a quote, a slash, a control character or an open comment is not \
              understood"
@@ -147,30 +147,6 @@ fn first_word(text: &str) -> (&str, &str) {
 fn fills_plainly(arguments: &str) -> bool {
     let filling = arguments.split(',').nth(1).unwrap_or_default();
     matches!(filling.trim_ascii(), "" | "0x90" | "144")
-}
-
-/// Assembly without comments, as assemblers read it: `#` hides the rest of its line, `/*` in it
-/// included. A quote would hide either. Other slashes begin a comment for some assemblers and not
-/// for others, and arithmetic has no use for them.
-fn without_comments(text: &str) -> Option<String> {
-    if text.contains(|c: char| c.is_control() && !"\n\r\t".contains(c)) {
-        return None;
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(['#', '/', '\'', '"']) {
-        plain.push_str(&rest[..at]);
-        rest = &rest[at..];
-        if rest.starts_with('#') {
-            rest = &rest[rest.find(['\n', '\r']).unwrap_or(rest.len())..];
-        } else {
-            let inside = rest.strip_prefix("/*")?;
-            plain.push(' ');
-            rest = &inside[inside.find("*/")? + 2..];
-        }
-    }
-    plain.push_str(rest);
-    Some(plain)
 }
 
 /// The rule that a string of an attribute breaks. A section's name goes to the assembler as it is,

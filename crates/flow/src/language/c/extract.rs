@@ -19,7 +19,8 @@
 //! **What is malformed**: no function with the entry's name; a prototype without a body, or an
 //! old-style definition; an entry point that was cut off; another return type, number or types of
 //! parameters. Qualifiers and parameter names are free, `double A[]` equals `double *A`, and
-//! typedefs and macros of the source are resolved. A type that stays unknown, or has another size
+//! typedefs and macros of the source are resolved: macros may spell all of the entry point, and of
+//! several definitions in undecided branches one has to fit. A type that stays unknown, or has another size
 //! or sign (`size_t` for `int`), is wrong. Also malformed are a NUL byte, more than 256 KiB of
 //! source or 1 MiB of completion, a raw string literal of C, a carriage return that ends no line,
 //! `\u00e9` in a word, and `#line`. The last four hide from a scan what the compiler will see.
@@ -28,6 +29,7 @@
 //! with parameters. A `main` is harmless and stays.
 
 mod blocks;
+mod expand;
 mod linkage;
 mod outline;
 mod signature;
@@ -39,7 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lex::{self, Dialect, Item, Lexed, TokenKind};
 use crate::extracted::{COMPLETION_BYTES, Extracted, Malformed, SOURCE_BYTES};
 use blocks::{Block, BlockKind};
-use outline::Outline;
+use outline::{Known, Outline};
 pub(crate) use wanted::Wanted;
 
 fn malformed<T>(why: impl Into<String>) -> Result<T, Malformed> {
@@ -64,8 +66,26 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(block: Block<'a>, wanted: &Wanted<'_>) -> Self {
-        let outline = Outline::of(&lex::lex_in(block.text, wanted.dialect), wanted.dialect);
+    /// What macros take to expand is taken off `steps`.
+    fn of(block: Block<'a>, wanted: &Wanted<'_>, steps: &mut usize) -> Self {
+        let lexed = lex::lex_in(block.text, wanted.dialect);
+        let written = Self::known(block, &lexed, wanted, Known::Last);
+        if written.fit == Fit::Whole || wanted.dialect != Dialect::C {
+            return written;
+        }
+        // The entry point may be spelled by macros, and undecided branches may define its types
+        // several times.
+        let mut others = vec![Self::known(block, &lexed, wanted, Known::First)];
+        for known in [Known::Last, Known::First] {
+            let expanded = expand::expanded(&lexed, known, steps);
+            others.extend(expanded.map(|lexed| Self::known(block, &lexed, wanted, known)));
+        }
+        let whole = others.into_iter().find(|other| other.fit == Fit::Whole);
+        whole.unwrap_or(written)
+    }
+
+    fn known(block: Block<'a>, lexed: &Lexed<'a>, wanted: &Wanted<'_>, known: Known) -> Self {
+        let outline = Outline::with(lexed, wanted.dialect, known);
         let fit = fit(&outline, wanted);
         Self {
             block,
@@ -142,9 +162,10 @@ pub(crate) fn extract(completion: &str, wanted: &Wanted<'_>) -> Result<Extracted
         ));
     }
     let entry = &wanted.function.entry;
+    let mut steps = expand::STEPS;
     let parts: Vec<Part<'_>> = blocks::blocks(completion)
         .into_iter()
-        .map(|block| Part::of(block.code(entry, wanted.dialect), wanted))
+        .map(|block| Part::of(block.code(entry, wanted.dialect), wanted, &mut steps))
         .collect();
     let rank = |part: &Part<'_>| {
         let usable = part.fit == Fit::Whole
@@ -182,6 +203,7 @@ pub(crate) fn extract(completion: &str, wanted: &Wanted<'_>) -> Result<Extracted
             kind: BlockKind::Closed,
         },
         wanted,
+        &mut steps,
     )
     .fit < part.fit
     {
@@ -211,6 +233,7 @@ pub(crate) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Extracted, Malfo
             kind: BlockKind::Closed,
         },
         wanted,
+        &mut { expand::STEPS },
     );
     if part.fit < Fit::CutOff {
         return malformed(why_none(&[part], wanted));

@@ -19,7 +19,7 @@ pub use normalise::normalise;
 pub(crate) use normalise::normalise_in;
 pub use prototype::{check, prototype, type_name};
 pub use scan::{attributes, hides_vectors, is_asm, literals, scan, scan_lexed};
-pub use template::written;
+pub use template::{without_comments, written};
 
 use crate::extracted::{Extracted, Malformed};
 use crate::interface::Function;

@@ -28,3 +28,27 @@ pub fn written(template: &str) -> Option<String> {
     }
     alternative.is_none().then_some(out)
 }
+
+/// Assembly without comments, as assemblers read it: `#` hides the rest of its line, `/*` in it
+/// included. A quote would hide either. Other slashes begin a comment for some assemblers and not
+/// for others, and arithmetic has no use for them.
+pub fn without_comments(text: &str) -> Option<String> {
+    if text.contains(|c: char| c.is_control() && !"\n\r\t".contains(c)) {
+        return None;
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['#', '/', '\'', '"']) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if rest.starts_with('#') {
+            rest = &rest[rest.find(['\n', '\r']).unwrap_or(rest.len())..];
+        } else {
+            let inside = rest.strip_prefix("/*")?;
+            plain.push(' ');
+            rest = &inside[inside.find("*/")? + 2..];
+        }
+    }
+    plain.push_str(rest);
+    Some(plain)
+}

@@ -35,6 +35,16 @@ pub(super) struct Outline<'a> {
     pub(super) macros: BTreeMap<String, Vec<Token<'a>>>,
     /// The byte after the last namespace or `extern "C" { }`.
     pub(super) scope_end: Option<usize>,
+    /// Which definition counts where undecided branches have several.
+    known: Known,
+}
+
+/// Which of several definitions of a name counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Known {
+    #[default]
+    Last,
+    First,
 }
 
 /// The namespaces and `extern "C" { }` around a place.
@@ -96,7 +106,14 @@ pub(super) fn is_attribute(token: &Token<'_>) -> bool {
 
 impl<'a> Outline<'a> {
     pub(super) fn of(lexed: &Lexed<'a>, dialect: Dialect) -> Self {
-        let mut outline = Self::default();
+        Self::with(lexed, dialect, Known::Last)
+    }
+
+    pub(super) fn with(lexed: &Lexed<'a>, dialect: Dialect, known: Known) -> Self {
+        let mut outline = Self {
+            known,
+            ..Self::default()
+        };
         let mut place = Place::default();
         let mut places = Vec::new();
         for item in lex::live_in(lexed, dialect) {
@@ -128,7 +145,10 @@ impl<'a> Outline<'a> {
                 .first()
                 .is_some_and(|next| next.is_punct("(") && next.offset == name.end)
         {
-            self.macros.insert(name.text.to_string(), body.to_vec());
+            let counts = self.known == Known::Last || !self.macros.contains_key(name.text.as_ref());
+            if counts {
+                self.macros.insert(name.text.to_string(), body.to_vec());
+            }
         }
     }
 
@@ -196,36 +216,38 @@ impl<'a> Outline<'a> {
     }
 
     /// Reads `range` as the tokens before a function's body. The last parentheses that belong to no
-    /// attribute are the parameters, and the word before them is the name.
+    /// attribute are the parameters, and the word before them is the name. It may stand in
+    /// parentheses of its own.
     fn declarator(&self, range: Range<usize>, place: Place) -> Option<Function> {
         let mut depth = 0usize;
         let mut found = None;
         let mut open = None;
+        let is_word = |at: usize| {
+            let word = &self.tokens[at];
+            range.contains(&at) && word.kind == TokenKind::Ident && !is_attribute(word)
+        };
         for at in range.clone() {
             let token = &self.tokens[at];
             match token.text.as_ref() {
                 "(" if token.kind == TokenKind::Punct => {
-                    let word = at
-                        .checked_sub(1)
-                        .filter(|word| range.contains(word))
-                        .map(|word| &self.tokens[word]);
                     if depth == 0 {
-                        open = word
-                            .is_some_and(|word| {
-                                word.kind == TokenKind::Ident && !is_attribute(word)
-                            })
-                            .then_some(at);
+                        let bare = at.checked_sub(1).filter(|word| is_word(*word));
+                        open = match (bare, self.enclosed(range.start, at)) {
+                            (Some(name), _) => Some((name, name, at)),
+                            (None, Some(name)) => Some((name - 1, name, at)),
+                            (None, None) => None,
+                        };
                     }
                     depth += 1;
                 }
                 ")" if token.kind == TokenKind::Punct => {
                     depth = depth.saturating_sub(1);
                     if depth == 0
-                        && let Some(open) = open.take()
+                        && let Some((start, name, open)) = open.take()
                     {
                         found = Some(Function {
-                            head: range.start..open - 1,
-                            name: open - 1,
+                            head: range.start..start,
+                            name,
                             parameters: open + 1..at,
                             end: None,
                             linked: place.scopes.linkage.is_some(),
@@ -237,6 +259,18 @@ impl<'a> Outline<'a> {
             }
         }
         found
+    }
+
+    /// The word that stands in parentheses of its own before `at`: `void (f)(int)`.
+    fn enclosed(&self, start: usize, at: usize) -> Option<usize> {
+        let [before @ .., open, word, close] = &self.tokens[start..at] else {
+            return None;
+        };
+        let is_enclosed = open.is_punct("(")
+            && word.kind == TokenKind::Ident
+            && close.is_punct(")")
+            && !before.last().is_some_and(is_attribute);
+        is_enclosed.then_some(at - 2)
     }
 
     fn meet_typedef(&mut self, range: Range<usize>) {
@@ -262,9 +296,10 @@ impl<'a> Outline<'a> {
                 "vector_size" | "ext_vector_type" | "mode"
             )
         });
-        if plain && !vector {
-            self.typedefs
-                .insert(self.tokens[name].text.to_string(), range.start..name);
+        let text = self.tokens[name].text.as_ref();
+        let counts = self.known == Known::Last || !self.typedefs.contains_key(text);
+        if plain && !vector && counts {
+            self.typedefs.insert(text.to_owned(), range.start..name);
         }
     }
 

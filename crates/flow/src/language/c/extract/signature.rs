@@ -52,7 +52,8 @@ pub(super) fn check(
         } else {
             (1, " *")
         };
-        let (kind, brackets) = parts(parameter);
+        let bare = without_parentheses(parameter);
+        let (kind, brackets) = parts(&bare);
         let mut found = resolve(outline, kind, false);
         found.pointers += brackets;
         if !found.is(Some(arg.kind), pointers) {
@@ -101,7 +102,7 @@ impl Type {
             Some(Kind::F32) => matches!(words.as_slice(), ["float" | "float_t" | "_Float32"]),
             Some(Kind::I32) => matches!(
                 words.as_slice(),
-                ["int" | "signed" | "int32_t"] | ["int", "signed"]
+                ["int" | "signed" | "int32_t" | "int_least32_t" | "__int32_t"] | ["int", "signed"]
             ),
             // `long` and `long long` have the same 64 bits in the same register.
             Some(Kind::I64) => matches!(
@@ -152,6 +153,12 @@ fn add(
             let is_attribute = is_return || opens_attribute(&tokens[at - 1..]);
             at += skipped(&tokens[at - 1..], steps).saturating_sub(1);
             resolved.pointers += usize::from(!is_attribute);
+        } else if is_type_of(token) && tokens.get(at).is_some_and(|next| next.is_punct("(")) {
+            // What it names must be a type: the words of an expression are none.
+            let length = skipped(&tokens[at..], steps);
+            let named = tokens.get(at + 1..(at + length).saturating_sub(1));
+            at += length;
+            add(outline, named.unwrap_or_default(), false, resolved, steps);
         } else if is_scope(token, tokens.get(at)) || is_linkage(&tokens[..at], is_return) {
         } else if token.kind != TokenKind::Ident {
             resolved.odd = true;
@@ -170,6 +177,44 @@ fn add(
             resolved.words.push(token.text.to_string());
         }
     }
+}
+
+fn is_type_of(token: &Token<'_>) -> bool {
+    token.kind == TokenKind::Ident
+        && matches!(token.text.as_ref(), "typeof" | "__typeof" | "__typeof__")
+}
+
+/// A parameter without parentheses that change nothing: `double (*A)` is `double *A`, and
+/// `double (A)[]` is `double A[]`. Those of a pointer to an array or to a function stay.
+fn without_parentheses<'a>(parameter: &[Token<'a>]) -> Vec<Token<'a>> {
+    let mut plain = parameter.to_vec();
+    // No honest parameter has more.
+    for _ in 0..4 {
+        let opens = |at: &usize| {
+            let before = at.checked_sub(1).map(|before| &plain[before]);
+            plain[*at].is_punct("(")
+                && !before.is_some_and(|before| is_attribute(before) || is_type_of(before))
+        };
+        let Some(open) = (1..plain.len()).find(opens) else {
+            break;
+        };
+        let length = group(&plain[open..]);
+        let close = open + length - 1;
+        let (inside, behind) = (&plain[open + 1..close], plain.get(close + 1));
+        let is_declarator = inside.iter().all(|token| {
+            token.kind == TokenKind::Ident
+                || ["*", "(", ")"].iter().any(|mark| token.is_punct(mark))
+        });
+        let is_pointer = inside.iter().any(|token| token.is_punct("*"));
+        let changes_nothing =
+            behind.is_none_or(|behind| is_attribute(behind) || behind.is_punct("[") && !is_pointer);
+        if length < 3 || !is_declarator || !changes_nothing || !plain[close].is_punct(")") {
+            break;
+        }
+        plain.remove(close);
+        plain.remove(open);
+    }
+    plain
 }
 
 /// How many tokens of a group to skip. What is read of it are steps, too: a macro may open a group

@@ -3,7 +3,7 @@
 use crate::language::c::lex::{Directive, Token, TokenKind};
 use crate::language::c::scan::mnemonics::is_vector_assembly;
 use crate::language::c::scan::words::{is_of_first_vectors, is_of_masks, is_of_openmp};
-use crate::language::c::template::written;
+use crate::language::c::template::{without_comments, written};
 use crate::technique::{Scan, Technique};
 
 /// A directive's own words come first. Looking further in each of many would cost quadratic time.
@@ -52,8 +52,12 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], scan: &mut Scan) {
         }
     }
     for group in attributes(tokens) {
+        let deepest = deepest_name(group);
+        let mut depth = 0usize;
         for (index, inner) in group.iter().enumerate() {
-            if inner.kind == TokenKind::Ident {
+            depth += usize::from(inner.is_punct("(") || inner.is_punct("["));
+            depth = depth.saturating_sub(usize::from(inner.is_punct(")") || inner.is_punct("]")));
+            if inner.kind == TokenKind::Ident && depth <= deepest {
                 of_attribute(inner, &group[index..], scan);
             }
         }
@@ -62,6 +66,16 @@ pub(super) fn of_tokens(tokens: &[Token<'_>], scan: &mut Scan) {
             of_name(first, &name, scan);
         }
     }
+}
+
+/// How deep in the parentheses of an attribute its names stand: deeper words are arguments, such
+/// as a function `target` in `cleanup(target)`. Those of an attribute within it stand anywhere.
+fn deepest_name(group: &[Token<'_>]) -> usize {
+    let opens = |pair: &[Token<'_>]| pair.iter().all(|token| token.is_punct("["));
+    let behind_first = group.get(1..).unwrap_or_default();
+    let holds_another =
+        group.iter().any(|token| is_attribute(&token.text)) || behind_first.windows(2).any(opens);
+    if holds_another { usize::MAX } else { 1 }
 }
 
 /// The string literals of some tokens as a compiler reads them: neighbours are one. Each comes with
@@ -377,17 +391,16 @@ fn of_attribute(name: &Token<'_>, rest: &[Token<'_>], scan: &mut Scan) {
 fn of_asm(keyword: &Token<'_>, group: &[Token<'_>], scan: &mut Scan) {
     scan.note(Technique::InlineAsm, keyword.line, keyword.text.as_ref());
     let mut text = String::new();
-    for token in group {
-        if token.kind == TokenKind::Str {
-            text.push_str(&token.text);
-        } else {
-            // Only neighbours join into one literal.
+    // Only neighbours join into one literal.
+    for (_, literal) in literals(group) {
+        // Alternatives may cut a word in pieces. Where comments cannot be told, all of it counts.
+        let plain = |text: String| without_comments(&text).unwrap_or(text);
+        let written = plain(written(&literal).unwrap_or_default());
+        for part in [plain(literal), written] {
+            text.push_str(&part.to_ascii_lowercase());
             text.push(' ');
         }
     }
-    // Alternatives may cut a word in pieces.
-    let written = written(&text).unwrap_or_default();
-    let text = format!("{text} {written}").to_ascii_lowercase();
     let mut before = ' ';
     for word in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         let name = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() && c != '_');

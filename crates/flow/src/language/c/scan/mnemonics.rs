@@ -96,6 +96,13 @@ const SHORT: [&str; 22] = [
     "pfcmpgt", "pfmax", "pfmin", "pfmul", "pfnacc", "pfpnacc", "pfrcp", "pfrcpit1", "pfrcpit2",
     "pfrcpv", "pfsub", "pfsubr",
 ];
+/// Beginnings of what works on packed floating-point numbers, before `ps` or `pd`. There will be no
+/// more: newer instructions begin with `v`. A label may be called `steps`.
+const PACKED: [&str; 29] = [
+    "add", "and", "blend", "cmp", "cvt", "div", "extract", "hadd", "hsub", "insert", "max", "min",
+    "mov", "mul", "pf", "rcp", "round", "rsqrt", "shuf", "sqrt", "sub", "tdp", "unpck", "xor", "v",
+    "tmm", "ttdp", "tcvt", "tcmm",
+];
 /// Beginnings behind `v`.
 const WIDE: [&str; 43] = [
     "4f",
@@ -164,7 +171,10 @@ pub(super) fn is_vector_assembly(word: &str) -> bool {
     let wide = word
         .strip_prefix('v')
         .is_some_and(|rest| word.len() >= 5 && WIDE.iter().any(|start| rest.starts_with(start)));
-    let packed = word.len() >= 5 && (word.ends_with("pd") || word.ends_with("ps"));
+    let packed = word
+        .strip_suffix("pd")
+        .or(word.strip_suffix("ps"))
+        .is_some_and(|stem| PACKED.iter().any(|start| stem.starts_with(start)));
     // A label that gives libmvec's function another name.
     let is_label = word.starts_with("_zgv");
     wide || packed

@@ -368,6 +368,55 @@ fn vectors_are_found_in_assembly_that_names_no_vector_register() {
 }
 
 #[test]
+fn comments_and_labels_of_assembly_are_no_instructions() {
+    for template in [
+        "# loops in steps, no mulpd or prefetching\\n nop",
+        "/* zmm0 */ nop",
+        ".Lsteps%=:\\n dec %0\\n jnz .Lsteps%=",
+        "nop {# mulpd|nop}",
+    ] {
+        check(&format!("asm(\"{template}\" : \"+r\"(a));"), &[InlineAsm]);
+    }
+    for template in [
+        "# a\\n mulpd %0, %0",
+        "/* a */ mulpd %0, %0",
+        "nop {|#} ; mulpd %0, %0",
+        // A comment without an end.
+        "nop /* mulpd",
+    ] {
+        check(
+            &format!("asm(\"{template}\" : \"+x\"(a));"),
+            &[Simd, InlineAsm],
+        );
+    }
+    // A comment ends with its literal.
+    check(
+        "asm(\"nop #\" : : \"r\"(({ asm(\"mulpd %0, %0\" : \"+x\"(a)); b; })));",
+        &[Simd, InlineAsm],
+    );
+}
+
+#[test]
+fn what_attributes_are_told_is_no_attribute() {
+    for source in [
+        "__attribute__((cleanup(target), aligned(simd))) int x;",
+        "[[gnu::cleanup(optimize)]] int x;",
+        "__declspec(align(mode)) int x;",
+    ] {
+        check(source, &[]);
+    }
+    check(
+        "__attribute__((aligned(({ typedef double V __attribute__((vector_size(64))); 8; })))) int x;",
+        &[Simd],
+    );
+    check(
+        "__attribute__((aligned(({ [[gnu::simd]] int f(int); 8; })))) int x;",
+        &[Simd],
+    );
+    check("__declspec(vector_size(64)) double V;", &[Simd]);
+}
+
+#[test]
 fn what_stands_in_a_pragma_counts_like_all_else() {
     check(
         "#pragma omp simd if(({ __builtin_prefetch(p); 1; }))\n;",
