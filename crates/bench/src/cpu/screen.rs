@@ -20,9 +20,11 @@ pub(crate) fn source(source: &str) -> Option<String> {
     if let Some(line) = lexed.raw_string {
         return Some(format!("line {line}: raw string literals are not C"));
     }
+    let may_join = questions::has_plain_conditions(&lexed);
     lexed.items.iter().find_map(|item| match item {
         Item::Directive(directive) => {
-            let why = refuse_directive(directive).or_else(|| questions::refuse(directive, source));
+            let why = refuse_directive(directive)
+                .or_else(|| questions::refuse(directive, source, may_join));
             why.map(|why| format!("line {}: {why}", directive.line))
         }
         Item::Token(_) => None,

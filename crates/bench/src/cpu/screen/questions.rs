@@ -5,7 +5,9 @@
 //! names only, written down where they are asked for. Macros can paste the operator together, so
 //! directives may not hold the pieces of its name either.
 
-use hotloop_flow::language::c::lex::{Directive, Token, TokenKind};
+use std::collections::HashMap;
+
+use hotloop_flow::language::c::lex::{Directive, Item, Lexed, Token, TokenKind};
 
 use crate::cpu::screen::headers::is_path;
 
@@ -17,8 +19,73 @@ const OPERATORS: [&str; 5] = [
     "__has_embed",
 ];
 
-/// The rule that a directive breaks.
-pub(super) fn refuse(directive: &Directive<'_>, source: &str) -> Option<String> {
+/// Beginnings of the names that compilers define as numbers.
+const NUMBERS: [&str; 12] = [
+    "__GNUC",
+    "__clang_m",
+    "__AVX",
+    "__SSE",
+    "__FMA__",
+    "__BMI",
+    "__x86_64__",
+    "__linux__",
+    "__STDC_VERSION__",
+    "__SIZEOF_",
+    "_OPENMP",
+    "__OPTIMIZE__",
+];
+
+/// Whether all conditions of a source speak of plain numbers only. Nothing else asks, so then its
+/// macros may join `_` to a name: `a##_##b`. A macro of a header is more than a number here:
+/// it may lead back to one of the source.
+pub(super) fn has_plain_conditions(lexed: &Lexed<'_>) -> bool {
+    let directives = || {
+        lexed.items.iter().filter_map(|item| match item {
+            Item::Directive(directive) => Some(directive),
+            Item::Token(_) => None,
+        })
+    };
+    // Whether each macro of the source is a number wherever it is defined.
+    let mut own: HashMap<&str, bool> = HashMap::new();
+    for define in directives().filter(|directive| directive.name == "define") {
+        if let [name, body @ ..] = define.body.as_slice() {
+            let is_plain = |token: &Token<'_>| {
+                token.kind == TokenKind::Number
+                    || token.kind == TokenKind::Punct && !token.is_punct("##")
+            };
+            let takes_none = parameters(define).is_empty();
+            *own.entry(&name.text).or_insert(true) &= takes_none && body.iter().all(is_plain);
+        }
+    }
+    let is_number = |name: &str| match own.get(name) {
+        Some(is_number) => *is_number,
+        None => name == "defined" || NUMBERS.iter().any(|start| name.starts_with(start)),
+    };
+    directives()
+        .filter(|directive| matches!(directive.name.as_ref(), "if" | "elif"))
+        .all(|directive| {
+            (0..directive.body.len()).all(|at| {
+                let word = &directive.body[at];
+                word.kind != TokenKind::Ident
+                    || is_number(&word.text)
+                    || names_it_only(directive, at)
+            })
+        })
+}
+
+/// Whether the name at `at` is only `_` or `__`, beside `##` in a macro's body.
+fn joins_parts(directive: &Directive<'_>, at: usize) -> bool {
+    let is_joint = |at: Option<usize>| {
+        let token = at.and_then(|at| directive.body.get(at));
+        token.is_some_and(|token| token.is_punct("##"))
+    };
+    directive.name == "define"
+        && matches!(directive.body[at].text.as_ref(), "_" | "__")
+        && (is_joint(at.checked_sub(1)) || is_joint(Some(at + 1)))
+}
+
+/// The rule that a directive breaks. `may_join` says that all conditions are plain.
+pub(super) fn refuse(directive: &Directive<'_>, source: &str, may_join: bool) -> Option<String> {
     if matches!(directive.name.as_ref(), "pragma" | "error" | "warning") {
         return None;
     }
@@ -29,6 +96,7 @@ pub(super) fn refuse(directive: &Directive<'_>, source: &str) -> Option<String> 
         // `_` is a favourite name of parameters, which are never what their name says.
         body[*at].kind == TokenKind::Ident
             && !parameters.contains(&name)
+            && !(may_join && joins_parts(directive, *at))
             && (is_piece(name)
                 || (OPERATORS.contains(&name)
                     && !names_it_only(directive, *at)
@@ -119,6 +187,8 @@ mod tests {
             "#define JOIN(a, b) a##b",
             "#error __has_",
             "#define FOUR(_) _(0) _(1) _(2) _(3)",
+            "#define JOIN(a, b) a##_##b",
+            "#define JOIN(a, b) a##__##b\n#define N 3\n#if defined(JOIN) && N > 2 && __GNUC__ > 4\n#endif",
         ] {
             assert_eq!(screen::source(&format!("{line}\n")), None, "{line}");
         }
@@ -138,6 +208,14 @@ mod tests {
             "#define ASK(x) __has_include(x)",
             "#define ASK(x) __has_##x",
             "#define ASK (_) _##_has_include",
+            "#define U _",
+            "#define J(a, b) a##_##b\n#if J(, X)(PLACE)",
+            "#define J(a, b) a##_##b\n#define K L\n#define L J(, X)\n#if 0\n#elif K (PLACE)",
+            "#define J(a, b) a##b\n#define L(x) x##_\n#if J(L(), X)(PLACE)",
+            // Through macros of headers.
+            "#define J(a, b) a##_##b\n#define vL J(, X)\n#if INT64_C(v)(PLACE)",
+            "#define J(a, b) a##_##b\n#define __INT64_C(x) J(, X)\n#if INT64_MAX",
+            "#define J(a, b) a##_##b\n#define __GNUC__ J(, X)\n#if __GNUC__(PLACE)",
             "#define ASK(_) _##has_include __",
             "#if JOIN(__has_, include)(PLACE)",
             "#if JOIN(_, JOIN(_has_inc, lude))(PLACE)",
