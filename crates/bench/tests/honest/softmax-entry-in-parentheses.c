@@ -10,7 +10,7 @@ typedef double real;
 #else
 typedef float real;
 #endif
-typedef __typeof__(int) size;
+__extension__ typedef __typeof__(int) size;
 
 void (softmax)(__typeof__(real) (*in), real (out)[], int_least32_t (M), size N) {
     for (int i = 0; i < M; i++) {

@@ -23,6 +23,7 @@ mod protocol;
 mod ptx;
 mod reachable;
 mod screen;
+mod staged;
 mod survey;
 mod text;
 mod toolkit;
@@ -33,15 +34,12 @@ pub(crate) mod zygote;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hotloop_flow::interface::Function;
 use hotloop_flow::language::c::lex::{self, Dialect, Item, Lexed};
 use hotloop_flow::language::cuda::{self, Assembly};
-use hotloop_flow::stage::Rules;
 use hotloop_flow::{BenchError, Remedy, Verdict};
 
 use crate::compiling::diagnostics::shorten;
 use crate::gpu::image::Image;
-use crate::gpu::plan::Plan;
 use crate::sandbox::files::OpenFiles;
 use crate::sandbox::limits::{self, Limits};
 use crate::sandbox::user::unprivileged_user;
@@ -53,6 +51,7 @@ use nvrtc::Outcome;
 pub(crate) use opening::Opening;
 use opening::{H200, architecture};
 use protocol::{Confined, Start, Work};
+pub(crate) use staged::Staged;
 pub(crate) use survey::survey;
 use text::WARM_UP;
 use toolkit::GET;
@@ -63,17 +62,6 @@ use warm::{ALLOWANCE, Forked, WarmCompiler};
 const FILE_BYTES: u64 = 1 << 30;
 /// Bytes of the largest PTX that is read. Tables in a program's text are written out in it.
 const PTX_BYTES: usize = 8 << 20;
-
-/// The rules of a candidate's stage, and what they depend on.
-#[derive(Clone, Copy)]
-pub(crate) struct Staged<'a> {
-    pub(crate) rules: Rules<'a>,
-    /// Whether elements of the task's arguments have eight bytes.
-    pub(crate) has_eight_bytes: bool,
-    /// The task's function, and what the candidate's host half does in its calls.
-    pub(crate) function: &'a Function,
-    pub(crate) plans: &'a [Plan],
-}
 
 /// Compiles the device halves of candidates and of trusted code.
 pub(crate) struct DeviceCompiler {

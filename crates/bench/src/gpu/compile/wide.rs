@@ -9,7 +9,7 @@ use hotloop_flow::interface::{Function, Role};
 use hotloop_flow::language::cuda::WideAccess;
 use hotloop_flow::technique::Technique;
 
-use super::Staged;
+use super::staged::Staged;
 use crate::gpu::plan::{Origin, Place, Plan, Step};
 
 /// Bytes of a wide access.

@@ -4,6 +4,7 @@ use super::*;
 use crate::cache::Cache;
 use hotloop_flow::Task;
 use hotloop_flow::language::cuda::stages;
+use hotloop_flow::stage::Rules;
 
 /// The compiler of all tests, if this machine has NVRTC and its headers.
 fn opened() -> Option<&'static DeviceCompiler> {

@@ -198,8 +198,11 @@ impl<'a> Outline<'a> {
             ("(" | "[", 0) => place.parentheses += 1,
             (")" | "]", 0) => place.parentheses = place.parentheses.saturating_sub(1),
             (";", 0) if place.parentheses == 0 => {
-                if self.tokens[place.start].is_ident("typedef") {
-                    self.meet_typedef(place.start + 1..at);
+                let marks = self.tokens[place.start..at].iter();
+                let marks = marks.take_while(|token| token.is_ident("__extension__"));
+                let start = place.start + marks.count();
+                if self.tokens[start].is_ident("typedef") {
+                    self.meet_typedef(start + 1..at);
                 } else if let [word, name, equals, ..] = &self.tokens[place.start..at]
                     && word.is_ident("using")
                     && equals.is_punct("=")
