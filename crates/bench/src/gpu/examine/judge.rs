@@ -170,7 +170,7 @@ impl Station {
         let mut groups = self.groups(work, timed, turn);
         // The first group also wakes the GPU up.
         self.round(work, reference, &groups.remove(0), &mut trial)?;
-        let [first, second] = Making::hostile(timed, turn);
+        let [first, second] = Making::hostile(timed);
         let first = self.round(work, reference, &[first], &mut trial)?;
         let expected = first.iter().map(|run| run.clocked.seconds).sum();
         let plain = vec![Making::uniform(timed)];
